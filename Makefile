@@ -1,0 +1,70 @@
+# Everything is done by a virtual environment in .venv and by node_modules; both come from pinned packages.
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down test check lint bench pins clean
+.DELETE_ON_ERROR:
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+
+BIN := .venv/bin
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+READY := .venv/.ready node_modules/.ready
+PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+# Suites that need minutes, not seconds; `make check` leaves them to `make test`.
+SLOW := tests/e2e tests/infra tests/simulation
+
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## install everything into .venv and node_modules (again only when pins change)
+
+demo: $(READY)  ## export a seller's report on a local AWS, from POST to a proven file
+	@coatcheck demo
+
+up: $(READY)  ## start the local AWS, its database and the application, and leave them running
+	@coatcheck up
+
+down: $(READY)  ## stop what `make up` started
+	@coatcheck down
+
+test: lint  ## every check and every test
+	pytest
+
+check: lint  ## the inner loop: format, lint, types, layers and the quick tests
+	pytest --quiet $(foreach suite,$(wildcard $(SLOW)),--ignore=$(suite))
+
+lint: $(READY)
+	ruff format --check --quiet .
+	ruff check --quiet .
+	mypy
+	lint-imports --no-logo
+
+bench: $(READY)  ## the benchmarks: prints ratios, writes bench/results.json
+	python -m bench
+
+pins: $(READY)  ## resolve requirements*.txt and package-lock.json anew from pyproject.toml and package.json
+	uv pip compile pyproject.toml --extra dev -o requirements-dev.txt $(PIN)
+	uv pip compile pyproject.toml -c requirements-dev.txt -o requirements.txt $(PIN)
+	npm install --package-lock-only
+
+clean: down  ## stop the stack and remove its data and all that setup installed
+	rm -rf .local .venv node_modules cdk.out
+
+# The first interpreter that really runs and can make environments; a bare name may be a version manager's shim.
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 python3 python; do \
+	$$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+
+.venv/.ready: requirements-dev.txt pyproject.toml
+	@test -n '$(PYTHON)' || { echo 'Coatcheck needs Python 3.11 or newer with its venv module; name one: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@echo 'Installing the pinned Python packages into .venv …'
+	@test -x $(BIN)/python || '$(PYTHON)' -m venv .venv
+	@# uv itself is installed by pip from the same pins, by its hash
+	@awk '/^uv==/ {found = 1} found {print} found && !/\\$$/ {exit}' requirements-dev.txt > .venv/uv.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .venv/uv.txt
+	@$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline --editable .
+	@touch $@
+
+node_modules/.ready: package-lock.json package.json .venv/.ready
+	@echo 'Installing the CDK command line into node_modules …'
+	@$(BIN)/npm ci --silent
+	@touch $@
