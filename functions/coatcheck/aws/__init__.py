@@ -1,0 +1,1 @@
+"""The only place with boto3: adapters of the ports."""

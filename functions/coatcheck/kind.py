@@ -1,0 +1,133 @@
+"""Kinds of jobs: the declaration that a job's function carries, checked when its file is imported."""
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import timedelta
+from typing import Any, TypeAlias, TypeVar, get_type_hints
+
+import msgspec
+
+from coatcheck.context import JobContext
+from coatcheck.outcome import Result
+
+# The args of kinds have nothing in common but being dataclasses.
+Handler: TypeAlias = Callable[[JobContext, Any], Result | None]
+H = TypeVar("H", bound=Handler)
+
+ROUTE = re.compile(r"/v1(/[a-z0-9]+(-[a-z0-9]+)*)+")
+ATTRIBUTE = "__kind__"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retry:
+    """How often and after which waits a kind tries again, and what it does not try again at all.
+
+    `failures` is the budget: the attempt that spends it is the last. `delays` are the waits after the first, second
+    … failure (the last one repeats); None takes the stage's.
+    """
+
+    failures: int = 5
+    delays: tuple[timedelta, ...] | None = None
+    give_up_on: tuple[type[Exception], ...] = ()
+
+
+DEFAULT_RETRY = Retry()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """What the platform knows of a kind. `args` is a frozen dataclass."""
+
+    name: str
+    handler: Handler
+    args: type
+    route: str | None
+    unique: tuple[str, ...]
+    timeout: timedelta
+    retry: Retry
+    lane: str
+
+
+class InvalidKind(Exception):
+    """A kind's declaration is wrong; the message says what to write instead."""
+
+    def __init__(self, where: str, advice: str) -> None:
+        super().__init__(f"{where}: {advice}")
+        self.where = where
+        self.advice = advice
+
+
+def job(
+    *,
+    route: str | None = None,
+    unique: tuple[str, ...] = (),
+    timeout: timedelta = timedelta(minutes=15),
+    retry: Retry = DEFAULT_RETRY,
+    lane: str = "interactive",
+) -> Callable[[H], H]:
+    """Declare a function as a kind of job. Its file's name is the kind: `gst_export.py` is `gst-export`.
+
+    The function stays a plain callable. `route` is a path of its own for submits whose body is the args; `unique`
+    names the args of which no two open jobs may have the same values; `timeout` bounds the running time over all
+    attempts. Raises InvalidKind.
+    """
+
+    def declare(handler: H) -> H:
+        where = f"{handler.__module__}.{handler.__qualname__}"
+        args = _args_type(where, handler)
+        _check(where, route, unique, timeout, retry, args)
+        name = handler.__module__.rpartition(".")[2].replace("_", "-")
+        kind = Kind(
+            name=name,
+            handler=handler,
+            args=args,
+            route=route,
+            unique=unique,
+            timeout=timeout,
+            retry=retry,
+            lane=lane,
+        )
+        setattr(handler, ATTRIBUTE, kind)
+        return handler
+
+    return declare
+
+
+def kind_of(handler: object) -> Kind | None:
+    """The kind that a function was declared as."""
+    kind = getattr(handler, ATTRIBUTE, None)
+    return kind if isinstance(kind, Kind) else None
+
+
+def _args_type(where: str, handler: Handler) -> type:
+    parameters = list(inspect.signature(handler).parameters)
+    if len(parameters) != 2:
+        raise InvalidKind(where, "a job takes two parameters: def export(ctx: JobContext, args: Args) -> Result")
+    args = get_type_hints(handler).get(parameters[1])
+    if not (isinstance(args, type) and is_dataclass(args)):
+        raise InvalidKind(where, f"annotate `{parameters[1]}` with a dataclass of the job's args")
+    if not args.__dataclass_params__.frozen:  # type: ignore[attr-defined]  # typeshed does not know it
+        raise InvalidKind(where, f"declare {args.__name__} with @dataclass(frozen=True, kw_only=True)")
+    try:
+        msgspec.json.schema(args)
+    except TypeError as error:
+        raise InvalidKind(where, f"{args.__name__} has no JSON form: {error}") from error
+    return args
+
+
+def _check(
+    where: str, route: str | None, unique: tuple[str, ...], timeout: timedelta, retry: Retry, args: type
+) -> None:
+    names = {field.name for field in fields(args)}
+    if unknown := [name for name in unique if name not in names]:
+        raise InvalidKind(where, f"unique names args that {args.__name__} does not have: {', '.join(unknown)}")
+    if route is not None and not ROUTE.fullmatch(route):
+        raise InvalidKind(where, f"route {route!r} must look like /v1/reports/gst-export")
+    if timeout <= timedelta(0):
+        raise InvalidKind(where, "timeout must be positive: about three times what the slowest jobs take")
+    if retry.failures < 1:
+        raise InvalidKind(where, "retry.failures must be at least 1: it counts the failures that end the job")
+    if retry.delays is not None and (not retry.delays or min(retry.delays) < timedelta(0)):
+        raise InvalidKind(where, "retry.delays needs at least one wait, none of them negative")

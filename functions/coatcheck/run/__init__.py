@@ -1,0 +1,1 @@
+"""What touches the clock, threads and the environment."""

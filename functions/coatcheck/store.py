@@ -1,0 +1,71 @@
+"""The port to the tables: consistent reads, conditional writes, transactions, and the index of what is due."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from coatcheck.row import Row
+from coatcheck.write import Key, Put, Update, Write
+
+
+class Refused(Exception):
+    """A condition did not hold. `old` is the row that stood in the way, None if there is none."""
+
+    def __init__(self, old: Row | None) -> None:
+        super().__init__("a conditional write was refused")
+        self.old = old
+
+
+class TransactionRefused(Exception):
+    """At least one condition of a transaction did not hold; nothing was written.
+
+    `refused` holds, by the position of each write that was refused, the row that stood in the way.
+    """
+
+    def __init__(self, refused: dict[int, Row | None]) -> None:
+        super().__init__(f"a transaction was refused by its writes {sorted(refused)}")
+        self.refused = refused
+
+
+class Unavailable(Exception):
+    """The service did not answer, or refused for a reason that passes: whether a write took effect is unknown."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"the service is unavailable: {code}")
+        self.code = code
+
+
+@dataclass(frozen=True, kw_only=True)
+class DuePage:
+    """Job ids of one shard that are due, the longest due first, and where the next page starts."""
+
+    ids: tuple[str, ...]
+    next: str | None = None
+
+
+class Store(Protocol):
+    def get(self, key: Key) -> Row | None:
+        """Read consistently. Raises Unavailable."""
+
+    def write(self, write: Write) -> Row:
+        """Write if the conditions hold and return the row as it then is. Raises Refused, Unavailable."""
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        """Write all or nothing. Raises TransactionRefused, Unavailable."""
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        """Candidates only: the index lags. Raises Unavailable."""
+
+
+def write_or_find(store: Store, write: Put | Update, mine: Callable[[Row], bool]) -> Row:
+    """Write, and know the own echo: a call whose answer was lost is repeated, and refused by its own effect.
+
+    `mine` says whether the row that stood in the way shows the effect of this very write. Raises Refused.
+    """
+    try:
+        return store.write(write)
+    except Refused as refusal:
+        if refusal.old is not None and mine(refusal.old):
+            return refusal.old
+        raise

@@ -1,0 +1,49 @@
+"""Every duration of the protocol, as one value; the defaults are production's."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timings:
+    """Durations that the rules work with. A stage overrides what it must; functions receive them as JSON."""
+
+    lease: timedelta = timedelta(seconds=120)
+    beat: timedelta = timedelta(seconds=30)
+    beat_retry: timedelta = timedelta(seconds=2)
+    """A failed heartbeat tries again after this long, not a whole period later."""
+
+    message_margin: timedelta = timedelta(seconds=5)
+    """A message stays hidden this much longer than the lease, so that it finds the lease expired when it returns."""
+
+    yield_before: timedelta = timedelta(seconds=60)
+    hard_stop_before: timedelta = timedelta(seconds=10)
+    retry_delays: tuple[timedelta, ...] = (
+        timedelta(seconds=30),
+        timedelta(minutes=2),
+        timedelta(minutes=8),
+        timedelta(minutes=8),
+    )
+    retry_jitter_percent: int = 20
+    due_grace: timedelta = timedelta(seconds=60)
+    """Work that is left behind is looked at by the supervisor after this long, unless somebody was faster."""
+
+    lease_grace: timedelta = timedelta(seconds=5)
+    """A running job becomes due this long after its lease has ended."""
+
+    ring_again: timedelta = timedelta(minutes=20)
+    give_back: timedelta = timedelta(seconds=20)
+    give_back_limit: timedelta = timedelta(minutes=10)
+    wake_limit: timedelta = timedelta(minutes=15)
+    """The longest wait that a delayed message can carry; longer ones are left to the supervisor."""
+
+    supervise_every: timedelta = timedelta(minutes=1)
+    source_lag: timedelta = timedelta(0)
+    """How long a row may take to become visible in the source: `as_of` is that much before the first claim."""
+
+    give_up_after: timedelta = timedelta(days=30)
+    keep_row: timedelta = timedelta(days=30)
+    keep_result: timedelta = timedelta(days=7)
+    keep_key: timedelta = timedelta(days=7)
+    result_link: timedelta = timedelta(minutes=5)
+    polls_per_second: int = 1000
