@@ -1,0 +1,224 @@
+"""In-memory fakes of the ports, as strict as AWS: for tests, `perform`, and the simulation."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from hashlib import md5
+
+from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
+from coatcheck.row import Row, Value, milliseconds
+from coatcheck.store import DuePage, Refused, TransactionRefused
+from coatcheck.write import AnyOf, Condition, Key, Put, Table, Test, Update, When, Write
+
+MOST_ITEM_BYTES = 400 * 1024
+
+
+class ItemTooLarge(Exception):
+    """DynamoDB refuses items over 400 KB."""
+
+
+def holds(condition: Condition | AnyOf, row: Row) -> bool:
+    """Whether a condition holds for a row as DynamoDB would judge it: an absent attribute compares with nothing."""
+    if isinstance(condition, AnyOf):
+        return any(holds(each, row) for each in condition.conditions)
+    value = row.get(condition.name)
+    match condition.test:
+        case Test.ABSENT:
+            return value is None
+        case Test.IS:
+            return value == condition.value
+        case Test.ONE_OF:
+            return value is not None and isinstance(condition.value, list) and value in condition.value
+        case Test.BELOW | Test.AT_MOST | Test.ABOVE:
+            return _compared(condition.test, value, condition.value)
+
+
+def _compared(test: Test, left: Value | None, right: Value) -> bool:
+    if not isinstance(left, int) or not isinstance(right, int):
+        return False
+    match test:
+        case Test.BELOW:
+            return left < right
+        case Test.AT_MOST:
+            return left <= right
+        case _:
+            return left > right
+
+
+@dataclass(kw_only=True)
+class MemoryStore:
+    """Tables with conditional writes, transactions and an index of what is due that never lags."""
+
+    page_size: int = 100
+    rows: dict[Key, Row] = field(default_factory=dict)
+
+    def get(self, key: Key) -> Row | None:
+        return deepcopy(self.rows.get(key))
+
+    def write(self, write: Write) -> Row:
+        self._check(write)
+        return self._apply(write)
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        keys = [write.key for write in writes]
+        if len(set(keys)) != len(keys):
+            raise ValueError("a transaction may touch each item once")
+        refused: dict[int, Row | None] = {}
+        for position, write in enumerate(writes):
+            try:
+                self._check(write)
+            except Refused as refusal:
+                refused[position] = refusal.old
+        if refused:
+            raise TransactionRefused(refused)
+        for write in writes:
+            self._apply(write)
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        found = sorted(
+            (due, key.id)
+            for key, row in self.rows.items()
+            if key.table is Table.JOBS
+            and row.get("due_shard") == shard
+            and isinstance(due := row.get("due"), int)
+            and due <= milliseconds(now)
+        )
+        ids = [job_id for _, job_id in found]
+        first = ids.index(start) + 1 if start in ids else 0
+        page = tuple(ids[first : first + self.page_size])
+        return DuePage(ids=page, next=page[-1] if first + self.page_size < len(ids) else None)
+
+    def _check(self, write: Write) -> None:
+        row = self.rows.get(write.key)
+        exists = row is not None or isinstance(write, Put)
+        if not exists or not all(holds(condition, row or {}) for condition in write.when):
+            raise Refused(deepcopy(row))
+
+    def _apply(self, write: Write) -> Row:
+        match write:
+            case Put():
+                row = deepcopy(write.row)
+            case Update():
+                row = {**deepcopy(write.set_if_absent), **self.rows[write.key], **deepcopy(write.set)}
+                for name in write.remove:
+                    row.pop(name, None)
+        if len(repr(row).encode()) > MOST_ITEM_BYTES:
+            raise ItemTooLarge(f"{write.key} would be larger than 400 KB")
+        self.rows[write.key] = row
+        return deepcopy(row)
+
+
+@dataclass(kw_only=True)
+class MemoryQueues:
+    """Queues that remember what was sent."""
+
+    rung: list[tuple[str, Doorbell]] = field(default_factory=list)
+    woken: list[tuple[str, timedelta]] = field(default_factory=list)
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+
+    def ring(self, lane: str, doorbell: Doorbell) -> None:
+        self.rung.append((lane, doorbell))
+
+    def wake(self, job_id: str, delay: timedelta) -> None:
+        if not timedelta(0) <= delay <= timedelta(minutes=15):
+            raise ValueError(f"SQS delays a message by 0 to 900 seconds, not by {delay}")
+        self.woken.append((job_id, delay))
+
+    def dead_letter(self, letter: DeadLetter) -> None:
+        self.dead_letters.append(letter)
+
+
+@dataclass(kw_only=True)
+class MemoryMessage:
+    """A message that remembers for how long it was hidden."""
+
+    hidden: list[timedelta] = field(default_factory=list)
+
+    def hide(self, span: timedelta) -> None:
+        if not timedelta(0) <= span <= timedelta(hours=12):
+            raise ValueError(f"SQS hides a message for 0 to 43,200 seconds, not for {span}")
+        self.hidden.append(span)
+
+
+@dataclass(kw_only=True)
+class _Upload:
+    key: str
+    nonce: str
+    content_type: str
+    parts: dict[int, bytes] = field(default_factory=dict)
+
+
+@dataclass(kw_only=True)
+class MemoryObjects:
+    """A versioned bucket with multipart uploads and conditional writes."""
+
+    contents: dict[str, bytes] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    uploads: dict[str, _Upload] = field(default_factory=dict)
+    _about: dict[str, StoredObject] = field(default_factory=dict)
+
+    def begin(self, key: str, *, nonce: str, content_type: str) -> str:
+        upload_id = f"upload-{len(self.uploads) + 1}-{nonce}"
+        self.uploads[upload_id] = _Upload(key=key, nonce=nonce, content_type=content_type)
+        return upload_id
+
+    def put_part(self, key: str, upload_id: str, number: int, data: bytes) -> str:
+        self._upload(key, upload_id).parts[number] = data
+        return _etag(data)
+
+    def parts(self, key: str, upload_id: str) -> Mapping[int, str]:
+        return {number: _etag(data) for number, data in self._upload(key, upload_id).parts.items()}
+
+    def complete(self, key: str, upload_id: str, etags: Sequence[tuple[int, str]]) -> None:
+        upload = self._upload(key, upload_id)
+        chosen = [(number, upload.parts.get(number), etag) for number, etag in etags]
+        if any(data is None or _etag(data) != etag for _, data, etag in chosen):
+            raise PartLost(key)
+        parts = [data for _, data, _ in chosen if data is not None]
+        if any(len(data) < MINIMUM_PART_BYTES for data in parts[:-1]):
+            raise ValueError("EntityTooSmall: a part that is not the last is smaller than 5 MiB")
+        if key in self.contents:
+            raise ObjectExists(key)
+        self._store(key, b"".join(parts), upload.nonce, upload.content_type)
+        del self.uploads[upload_id]
+
+    def put(self, key: str, data: bytes, *, nonce: str, content_type: str, replacing: str | None = None) -> None:
+        stands = self.head(key)
+        if (stands.etag if stands else None) != replacing:
+            raise ObjectExists(key)
+        self._store(key, data, nonce, content_type)
+
+    def head(self, key: str) -> StoredObject | None:
+        return self._about.get(key)
+
+    def get(self, key: str) -> bytes | None:
+        return self.contents.get(key)
+
+    def forget_parts(self, upload_id: str, numbers: Iterable[int]) -> None:
+        """Lose some parts of an upload, as no bucket should."""
+        for number in numbers:
+            del self.uploads[upload_id].parts[number]
+
+    def _upload(self, key: str, upload_id: str) -> _Upload:
+        upload = self.uploads.get(upload_id)
+        if upload is None or upload.key != key:
+            raise UploadGone(key, upload_id)
+        return upload
+
+    def _store(self, key: str, data: bytes, nonce: str, content_type: str) -> None:
+        self.contents[key] = data
+        self.versions[key] = self.versions.get(key, 0) + 1
+        self._about[key] = StoredObject(
+            key=key,
+            bytes=len(data),
+            content_type=content_type,
+            nonce=nonce,
+            etag=_etag(data),
+            version=str(self.versions[key]),
+        )
+
+
+def _etag(data: bytes) -> str:
+    return f'"{md5(data, usedforsecurity=False).hexdigest()}"'

@@ -1,0 +1,100 @@
+"""The one rule: what a job is owed now, whoever asks. Level-triggered: it looks at the row as it is."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from coatcheck.job import Job, State
+from coatcheck.takeover import expired
+from coatcheck.timings import Timings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nothing:
+    """Somebody is at work, or all is done."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Send:
+    """Ring the lane for the attempt that is owed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """Arrange to be rung at `until` by a delayed message."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """It has been arranged that somebody rings at `until`."""
+
+    until: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Postpone:
+    """Nothing is owed before `due`: the supervisor need not look sooner."""
+
+    due: datetime
+
+
+@dataclass(frozen=True, kw_only=True)
+class Requeue:
+    """The retry is due."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeOver:
+    """The worker died."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conclude:
+    """The job is final, and its dead letter has yet to be sent if it is owed one."""
+
+
+Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | Conclude
+
+
+def next_step(job: Job, now: datetime, timings: Timings) -> Step:
+    """What the job is owed at `now`."""
+    match job.state:
+        case State.QUEUED:
+            return _queued(job, now, timings)
+        case State.RETRYING:
+            return _until(job, job.retry_at, now, timings) or Requeue()
+        case State.RUNNING | State.CANCELLING:
+            return _owned(job, now, timings)
+        case State.SUCCEEDED | State.FAILED | State.CANCELLED:
+            return Nothing() if job.freed else Conclude()
+
+
+def _queued(job: Job, now: datetime, timings: Timings) -> Step:
+    if (wait := _until(job, job.run_at, now, timings)) is not None:
+        return wait
+    unclaimed_too_long = job.due is None or job.due <= now
+    return Send() if job.sent < job.attempt or unclaimed_too_long else Nothing()
+
+
+def _owned(job: Job, now: datetime, timings: Timings) -> Step:
+    if expired(job, now):
+        return TakeOver()
+    if job.lease_until is not None and (job.due is None or job.due <= now):
+        return Postpone(due=job.lease_until + timings.lease_grace)
+    return Nothing()
+
+
+def _until(job: Job, until: datetime | None, now: datetime, timings: Timings) -> Step | None:
+    """The step of a job that waits; None if its time has come.
+
+    Whoever leaves a wait behind sets `due` to its end at the latest; whoever arranges it moves `due` past the end.
+    """
+    if until is None or until <= now:
+        return None
+    if job.due is not None and job.due > until:
+        return Waiting(until=until)
+    if until - now <= timings.wake_limit:
+        return Wait(until=until)
+    return Postpone(due=until)

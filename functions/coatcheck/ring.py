@@ -1,0 +1,137 @@
+"""Rings: read the row, ask the one rule, and do the one thing that it says."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from coatcheck.doorbell import DeadLetter, Doorbell, Queues
+from coatcheck.job import DEAD_LETTERED, Job, State, Wrote, job_key, job_of
+from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, Step, TakeOver, Wait, Waiting, next_step
+from coatcheck.store import Refused, Store
+from coatcheck.takeover import take_over
+from coatcheck.timings import Timings
+from coatcheck.transition import from_states
+from coatcheck.write import Update, as_seen, is_, update
+
+MOST_DOUBLINGS = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bell:
+    """What a ring works with."""
+
+    store: Store
+    queues: Queues
+    timings: Timings
+
+
+def ring(bell: Bell, job_id: str, now: datetime) -> Step:
+    """Give a job what it is owed, at most one transition of it: the stream rings the next.
+
+    Returns the step that was taken. Raises Unavailable; then somebody must ring again.
+    """
+    row = bell.store.get(job_key(job_id))
+    if row is None:
+        return Nothing()
+    job = job_of(row)
+    step = next_step(job, now, bell.timings)
+    take(bell, job, step, now)
+    return step
+
+
+def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
+    """Carry out a step. Every write is conditional on what the rule saw: two at once are harmless."""
+    match step:
+        case Send():
+            _send(bell, job, now)
+        case Wait(until=until):
+            bell.queues.wake(job.id, until - now)
+            _try(bell, due_write(job, until + bell.timings.due_grace))
+        case Postpone(due=due):
+            _try(bell, due_write(job, due))
+        case Requeue():
+            _try(bell, requeue_write(job, now, bell.timings))
+        case TakeOver():
+            take_over(bell.store, job, now, bell.timings)
+        case Conclude():
+            _conclude(bell, job)
+        case Waiting() | Nothing():
+            pass
+
+
+def _send(bell: Bell, job: Job, now: datetime) -> None:
+    """Send, then mark. A refused mark means that the row went on: ask once more what it is owed now."""
+    doorbell = Doorbell(job_id=job.id, tenant=job.tenant, kind=job.kind, attempt=job.attempt)
+    bell.queues.ring(job.lane, doorbell)
+    try:
+        bell.store.write(sent_write(job, now, bell.timings))
+    except Refused as refusal:
+        if refusal.old is None:
+            return
+        changed = job_of(refusal.old)
+        step = next_step(changed, now, bell.timings)
+        if not isinstance(step, Send):
+            take(bell, changed, step, now)
+
+
+def _conclude(bell: Bell, job: Job) -> None:
+    if job.state is State.FAILED and job.error is not None and job.error.type in DEAD_LETTERED:
+        bell.queues.dead_letter(
+            DeadLetter(
+                job_id=job.id,
+                tenant=job.tenant,
+                kind=job.kind,
+                attempt=job.attempt,
+                failures=job.failures,
+                error_type=job.error.type,
+                error_message=job.error.message,
+                failed_at=(job.finished_at or job.updated_at).isoformat().replace("+00:00", "Z"),
+            )
+        )
+    _try(bell, concluded_write(job))
+
+
+def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
+    """The doorbell of the number that is owed was rung; the same number again, ever more seldom, if nobody comes."""
+    rings = job.rings + 1 if job.sent == job.attempt else 1
+    again: timedelta = timings.ring_again * 2 ** min(rings - 1, MOST_DOUBLINGS)
+    return update(
+        job.key,
+        (is_("state", State.QUEUED), is_("attempt", job.attempt), is_("sent", job.sent), is_("rings", job.rings)),
+        {"sent": job.attempt, "rings": rings, "due": now + again, "wrote": Wrote.MARK},
+    )
+
+
+def requeue_write(job: Job, now: datetime, timings: Timings) -> Update:
+    return update(
+        job.key,
+        (from_states(State.QUEUED, State.RETRYING), is_("attempt", job.attempt)),
+        {
+            "state": State.QUEUED,
+            "retry_at": None,
+            "due": now + timings.due_grace,
+            "updated_at": now,
+            "wrote": Wrote.TRANSITION,
+        },
+    )
+
+
+def due_write(job: Job, due: datetime) -> Update:
+    return update(
+        job.key,
+        (is_("state", job.state), is_("attempt", job.attempt), as_seen("due", job.due)),
+        {"due": due, "wrote": Wrote.MARK},
+    )
+
+
+def concluded_write(job: Job) -> Update:
+    return update(
+        job.key, (is_("state", job.state), is_("freed", False)), {"freed": True, "due": None, "wrote": Wrote.MARK}
+    )
+
+
+def _try(bell: Bell, write: Update) -> None:
+    """A refusal means that somebody else was faster, and what they wrote rings again."""
+    try:
+        bell.store.write(write)
+    except Refused:
+        return

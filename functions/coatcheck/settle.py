@@ -1,0 +1,147 @@
+"""Writes of a worker that owns a job. Each is fenced: this attempt, this owner, nothing newer written."""
+
+from datetime import datetime, timedelta
+
+from coatcheck.job import Error, Job, Progress, Reason, State, StoredResult, Wrote
+from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
+from coatcheck.row import Row
+from coatcheck.takeover import ended, exhausted
+from coatcheck.timings import Timings
+from coatcheck.transition import from_states
+from coatcheck.write import Update, When, below, is_, one_of, update
+
+OWNED = (State.RUNNING, State.CANCELLING)
+
+
+def fence(job: Job, seq: int) -> When:
+    """Only this attempt of this owner, and no packet that comes after a newer one."""
+    return (is_("attempt", job.attempt), is_("owner", job.owner), below("seq", seq))
+
+
+def beat_write(job: Job, seq: int, progress: Progress, now: datetime, timings: Timings) -> Update:
+    """Renew the lease and flush the progress. `due` stays: heartbeats never touch an index."""
+    return update(
+        job.key,
+        (one_of("state", *OWNED), *fence(job, seq)),
+        {
+            "lease_until": now + timings.lease,
+            "progress": progress,
+            "seq": seq,
+            "updated_at": now,
+            "wrote": Wrote.BEAT,
+        },
+    )
+
+
+def progress_write(job: Job, seq: int, progress: Progress, now: datetime) -> Update:
+    return update(
+        job.key,
+        (one_of("state", *OWNED), *fence(job, seq)),
+        {"progress": progress, "seq": seq, "updated_at": now, "wrote": Wrote.BEAT},
+    )
+
+
+def checkpoint_write(
+    job: Job, seq: int, progress: Progress, cursor: str | None, cursor_key: str | None, now: datetime
+) -> Update:
+    """Save a cursor, in the row or by the name of what holds it. Only the beat renews the lease."""
+    return update(
+        job.key,
+        (one_of("state", *OWNED), *fence(job, seq)),
+        {
+            "cursor": cursor,
+            "cursor_key": cursor_key,
+            "progress": progress,
+            "seq": seq,
+            "updated_at": now,
+            "wrote": Wrote.BEAT,
+        },
+    )
+
+
+def mine_still(row: Row, job: Job, seq: int) -> bool:
+    """The echo of a fenced write that left the job mine: my own number, or a newer one of mine, is stored."""
+    same = row.get("owner") == job.owner and row.get("attempt") == job.attempt
+    stored = row.get("seq")
+    return same and row.get("state") in OWNED and isinstance(stored, int) and stored >= seq
+
+
+def settle_write(
+    job: Job, seq: int, outcome: Outcome, progress: Progress, now: datetime, timings: Timings, retry_in: timedelta
+) -> Update:
+    """End the attempt. An outcome that leaves the job open requires `running`: from `cancelling` it only ends.
+
+    The owner stays, so that a repeated call finds its own effect. `retry_in` is the wait of a failure that is tried
+    again.
+    """
+    target, changes = _ending(job, outcome, now, timings, retry_in)
+    among = OWNED if target.final else (State.RUNNING,)
+    ran = job.ran + (now - (job.claimed_at or now))
+    return update(
+        job.key,
+        (from_states(target, *among), *fence(job, seq)),
+        {"due": now + timings.due_grace}
+        | changes
+        | {
+            "state": target,
+            "ran": ran,
+            "progress": progress,
+            "seq": seq,
+            "lease_until": None,
+            "updated_at": now,
+            "wrote": Wrote.TRANSITION,
+        },
+    )
+
+
+def settled_by(row: Row, job: Job, target: object) -> bool:
+    """The echo of a settle: the owner is mine and the state is the one that was written."""
+    return row.get("owner") == job.owner and row.get("state") == target
+
+
+def _ending(
+    job: Job, outcome: Outcome, now: datetime, timings: Timings, retry_in: timedelta
+) -> tuple[State, dict[str, object]]:
+    match outcome:
+        case Succeeded(result=result):
+            return State.SUCCEEDED, ended(now, timings) | {"result": _stored(result), "error": None}
+        case Cancelled(reason=reason):
+            error = Error(type="cancelled", message=reason, retryable=False)
+            return State.CANCELLED, ended(now, timings) | {"error": error}
+        case Failed(error=error):
+            return _failed(job, error, now, timings, retry_in)
+        case Yielded(advanced=False):
+            stuck = Error(type=Reason.NO_CHECKPOINT, message="the time was over before a checkpoint was saved")
+            return _failed(job, stuck, now, timings, retry_in)
+        case Yielded():
+            return State.QUEUED, {"attempt": job.attempt + 1}
+        case Snoozed(delay=delay):
+            due = min(now + timings.due_grace, now + delay)
+            return State.QUEUED, {"attempt": job.attempt + 1, "run_at": now + delay, "due": due}
+
+
+def _failed(
+    job: Job, error: Error, now: datetime, timings: Timings, retry_in: timedelta
+) -> tuple[State, dict[str, object]]:
+    failures = job.failures + 1
+    if not error.retryable:
+        return State.FAILED, ended(now, timings) | {"failures": failures, "error": error}
+    if failures >= job.max_failures:
+        return State.FAILED, ended(now, timings) | {"failures": failures, "error": exhausted(failures, error)}
+    due = min(now + timings.due_grace, now + retry_in)
+    return State.RETRYING, {
+        "failures": failures,
+        "attempt": job.attempt + 1,
+        "retry_at": now + retry_in,
+        "error": error,
+        "due": due,
+    }
+
+
+def _stored(result: Result) -> StoredResult | None:
+    if result.file is None:
+        return None if result.rows is None else StoredResult(rows=result.rows)
+    file = result.file
+    return StoredResult(
+        key=file.key, version=file.version, bytes=file.bytes, content_type=file.content_type, rows=result.rows
+    )
