@@ -24,9 +24,6 @@ class InvalidArgs(Exception):
         self.faults = faults
 
 
-PLACE = re.compile(r"(?s)(?P<detail>.*?)(?: - at `\$(?P<path>[^`]*)`)?$")
-
-
 def checked_args(args_type: type, value: Mapping[str, object], at: str = "/args") -> Any:
     """The args as a value of the kind's dataclass. Raises InvalidArgs with every fault of the outer level."""
     hints = get_type_hints(args_type, include_extras=True)
@@ -64,9 +61,8 @@ def _converted(value: object, hint: Any, at: str) -> object:
     try:
         converted: object = msgspec.convert(value, hint)
     except msgspec.ValidationError as error:
-        found = PLACE.fullmatch(str(error))
-        assert found is not None
-        raise InvalidArgs((Fault(pointer=at + _pointer(found["path"] or ""), detail=found["detail"]),)) from error
+        detail, _, path = str(error).partition(" - at `$")
+        raise InvalidArgs((Fault(pointer=at + _pointer(path.rstrip("`")), detail=detail),)) from error
     # Python's `$` also matches before a final line feed; JSON Schema's does not.
     if isinstance(converted, str) and converted.endswith("\n") and _anchored(hint):
         raise InvalidArgs((Fault(pointer=at, detail="ends in a line feed, which its pattern does not allow"),))

@@ -28,10 +28,9 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
         return Snoozed(delay=snooze.delay)
     except Cancel as cancel:
         return Cancelled(reason=cut(cancel.reason))
-    except (Permanent, InvalidArgs, *kind.retry.give_up_on) as error:
-        return Failed(error=described(error, retryable=False))
-    except Exception as error:  # the one attempt: whatever a kind's code raises is an ordinary failure
-        return Failed(error=described(error, retryable=True))
+    except Exception as error:  # noqa: BLE001  # the one attempt: whatever a kind's code raises is an ordinary failure
+        hopeless = isinstance(error, (Permanent, InvalidArgs, *kind.retry.give_up_on))
+        return Failed(error=described(error, retryable=not hopeless))
     return Succeeded(result=result if isinstance(result, Result) else Result())
 
 

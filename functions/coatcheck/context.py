@@ -157,7 +157,9 @@ class JobContext:
         self, name: str, *, content_type: str = "application/octet-stream", resume: Upload | None = None
     ) -> Output:
         """A stream into the results bucket. With `resume`, it goes on in an earlier attempt's upload."""
-        return Output(self._objects, f"{output_prefix(self.tenant, self._root)}{name}", content_type, self._nonce, resume)
+        return Output(
+            self._objects, f"{output_prefix(self.tenant, self._root)}{name}", content_type, self._nonce, resume
+        )
 
 
 def output_prefix(tenant: str, root: str) -> str:

@@ -159,9 +159,7 @@ def due_shard(job_id: str) -> str:
 
 
 def row_of(job: Job) -> Row:
-    return encoded_row(
-        {each.name: getattr(job, each.name) for each in fields(job)} | {"due_shard": due_shard(job.id)}
-    )
+    return encoded_row({each.name: getattr(job, each.name) for each in fields(job)} | {"due_shard": due_shard(job.id)})
 
 
 def job_of(row: Row) -> Job:

@@ -10,7 +10,7 @@ from coatcheck.doorbell import DeadLetter, Doorbell
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.row import Row, Value, milliseconds
 from coatcheck.store import DuePage, Refused, TransactionRefused
-from coatcheck.write import AnyOf, Condition, Key, Put, Table, Test, Update, When, Write
+from coatcheck.write import AnyOf, Condition, Key, Put, Table, Test, Write
 
 MOST_ITEM_BYTES = 400 * 1024
 
@@ -97,13 +97,11 @@ class MemoryStore:
             raise Refused(deepcopy(row))
 
     def _apply(self, write: Write) -> Row:
-        match write:
-            case Put():
-                row = deepcopy(write.row)
-            case Update():
-                row = {**deepcopy(write.set_if_absent), **self.rows[write.key], **deepcopy(write.set)}
-                for name in write.remove:
-                    row.pop(name, None)
+        if isinstance(write, Put):
+            row = deepcopy(write.row)
+        else:
+            row = {**deepcopy(write.set_if_absent), **self.rows[write.key], **deepcopy(write.set)}
+            row = {name: value for name, value in row.items() if name not in write.remove}
         if len(repr(row).encode()) > MOST_ITEM_BYTES:
             raise ItemTooLarge(f"{write.key} would be larger than 400 KB")
         self.rows[write.key] = row

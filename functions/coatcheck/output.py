@@ -1,13 +1,14 @@
 """A job's output: one object of the results bucket, written in parts that outlive the attempt."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import msgspec
 
-from coatcheck.objects import Objects, ObjectExists, StoredObject, UploadGone
+from coatcheck.objects import ObjectExists, Objects, StoredObject, UploadGone
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ class Output:
         Raises PartLost, OutputTaken, DamagedOutput.
         """
         if self.finished is None:
-            self.finished = self._complete_upload() if self.upload else self._store_whole()
+            self.finished = self._store_whole() if self.upload is None else self._complete(self.upload)
         return self.finished
 
     def _resume(self, resume: Upload) -> None:
@@ -136,16 +137,14 @@ class Output:
         self.pending = 0
         return data
 
-    def _complete_upload(self) -> File:
-        if self.pending or self.upload is None:
-            self.put_part()
-        assert self.upload is not None
-        etags = [(part.number, part.etag) for part in self.upload.parts]
-        try:
-            self._objects.complete(self._key, self.upload.id, etags)
-        except (ObjectExists, UploadGone):
-            pass  # perhaps by us, in a call whose answer was lost: the nonce tells
-        return self._checked(self.upload.nonce, sum(part.size for part in self.upload.parts))
+    def _complete(self, upload: Upload) -> File:
+        if self.pending:
+            upload = self.put_part()
+        etags = [(part.number, part.etag) for part in upload.parts]
+        # An object that exists or an upload that is gone may be our own doing, its answer lost: the nonce tells.
+        with suppress(ObjectExists, UploadGone):
+            self._objects.complete(self._key, upload.id, etags)
+        return self._checked(upload.nonce, sum(part.size for part in upload.parts))
 
     def _store_whole(self) -> File:
         data = self._take()

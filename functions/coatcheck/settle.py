@@ -8,7 +8,7 @@ from coatcheck.row import Row
 from coatcheck.takeover import ended, exhausted
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
-from coatcheck.write import Update, When, below, is_, one_of, update
+from coatcheck.write import Condition, Update, When, below, is_, one_of, update
 
 OWNED = (State.RUNNING, State.CANCELLING)
 
@@ -59,11 +59,20 @@ def checkpoint_write(
     )
 
 
-def mine_still(row: Row, job: Job, seq: int) -> bool:
-    """The echo of a fenced write that left the job mine: my own number, or a newer one of mine, is stored."""
-    same = row.get("owner") == job.owner and row.get("attempt") == job.attempt
-    stored = row.get("seq")
-    return same and row.get("state") in OWNED and isinstance(stored, int) and stored >= seq
+def owned_by(row: Row, job: Job) -> bool:
+    """Whether a row is still this attempt's, of this very owner."""
+    return row.get("owner") == job.owner and row.get("attempt") == job.attempt
+
+
+def written_by(row: Row, write: Update) -> bool:
+    """The echo of a fenced write: the row is this owner's and bears the write's own number."""
+    owner = next((each.value for each in write.when if isinstance(each, Condition) and each.name == "owner"), None)
+    return row.get("owner") == owner and row.get("seq") == write.set["seq"]
+
+
+def settled_by(row: Row, write: Update) -> bool:
+    """The echo of a settle: in addition, the state is the one that was written."""
+    return written_by(row, write) and row.get("state") == write.set["state"]
 
 
 def settle_write(
@@ -92,11 +101,6 @@ def settle_write(
             "wrote": Wrote.TRANSITION,
         },
     )
-
-
-def settled_by(row: Row, job: Job, target: object) -> bool:
-    """The echo of a settle: the owner is mine and the state is the one that was written."""
-    return row.get("owner") == job.owner and row.get("state") == target
 
 
 def _ending(

@@ -42,7 +42,7 @@ def perform(
     steps: dict[str, str] | None = None,
     source: Source | None = None,
     objects: MemoryObjects | None = None,
-    at_checkpoint: Callable[[int], Interrupt | None] = lambda number: None,
+    at_checkpoint: Callable[[int], Interrupt | None] = lambda _: None,
 ) -> Performed:
     """Run a kind's function once, on fakes, and say how it ended.
 

@@ -1,0 +1,101 @@
+"""Problems: refusals of a request as RFC 9457 describes them."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from coatcheck.args import Fault
+
+
+class Problem(Exception):
+    """A request that is refused. The detail says what to do; faults name what is wrong where."""
+
+    status: ClassVar[int]
+    slug: ClassVar[str]
+    title: ClassVar[str]
+
+    def __init__(
+        self, detail: str, *, faults: tuple[Fault, ...] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.faults = faults
+        self.headers = dict(headers or {})
+
+    def document(self, request_id: str) -> dict[str, object]:
+        """The body of the answer, `application/problem+json`."""
+        body: dict[str, object] = {
+            "type": f"urn:coatcheck:problem:{self.slug}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "request_id": request_id,
+        }
+        if self.faults:
+            body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in self.faults]
+        return body
+
+
+class BadRequest(Problem):
+    status = 400
+    slug = "bad-request"
+    title = "The request is not valid"
+
+
+class Unauthorized(Problem):
+    status = 401
+    slug = "unauthorized"
+    title = "The caller is not known"
+
+
+class NotFound(Problem):
+    status = 404
+    slug = "not-found"
+    title = "There is no such thing"
+
+
+class MethodNotAllowed(Problem):
+    status = 405
+    slug = "method-not-allowed"
+    title = "The address does not take this method"
+
+
+class Conflict(Problem):
+    status = 409
+    slug = "conflict"
+    title = "The job's state does not allow this"
+
+
+class Gone(Problem):
+    status = 410
+    slug = "gone"
+    title = "It was there, but its time is over"
+
+
+class TooLarge(Problem):
+    status = 413
+    slug = "too-large"
+    title = "The request is too large"
+
+
+class UnsupportedMediaType(Problem):
+    status = 415
+    slug = "unsupported-media-type"
+    title = "The body is not JSON"
+
+
+class KeyUsed(Problem):
+    status = 422
+    slug = "idempotency-key-used"
+    title = "The idempotency key belongs to another request"
+
+
+class Broken(Problem):
+    status = 500
+    slug = "internal-error"
+    title = "Something went wrong here"
+
+
+class Busy(Problem):
+    status = 503
+    slug = "unavailable"
+    title = "The service cannot answer now"

@@ -1,0 +1,98 @@
+"""The heartbeat: a thread that renews the lease, row first and then the message, until it is stopped and joined."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from threading import Event, Thread
+
+from coatcheck.context import Log
+from coatcheck.doorbell import Message
+from coatcheck.endings import LeaseLost
+from coatcheck.job import Error, Reason
+from coatcheck.outcome import Failed
+from coatcheck.run.clock import Clock
+from coatcheck.run.lease import HeldLease
+from coatcheck.run.watchdog import Watchdog
+from coatcheck.store import Store, Unavailable
+from coatcheck.timings import Timings
+
+MIDDLE = 0.5
+"""The chance of a retry delay without jitter."""
+
+
+class Heartbeat:
+    """Beats for one attempt. It has its own store and message, whose clients have short timeouts."""
+
+    def __init__(
+        self,
+        *,
+        lease: HeldLease,
+        store: Store,
+        message: Message,
+        watchdog: Watchdog,
+        clock: Clock,
+        timings: Timings,
+        hard_stop_at: datetime,
+        end_process: Callable[[], None],
+        log: Log,
+    ) -> None:
+        self._lease = lease
+        self._store = store
+        self._message = message
+        self._watchdog = watchdog
+        self._clock = clock
+        self._timings = timings
+        self._hard_stop_at = hard_stop_at
+        self._end_process = end_process
+        self._log = log
+        self._stopped = Event()
+        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """No beat is on its way when this returns."""
+        self._stopped.set()
+        self._thread.join()
+
+    def beat(self) -> timedelta:
+        """Beat once, and say when to beat next."""
+        if self._clock.now() >= self._hard_stop_at:
+            self._stop_hard()
+        try:
+            self._lease.beat(self._store)
+        except Unavailable as error:
+            self._log.warning("a heartbeat failed", code=error.code)
+            return self._timings.beat_retry
+        except LeaseLost:
+            # The watchdog is not armed again: if the handler does not stop by itself, it ends with the lease.
+            self._log.warning("the lease is lost")
+            return self._timings.lease
+        self._watchdog.arm(self._lease.remaining)
+        self.hide()
+        return min(self._timings.beat, max(self._hard_stop_at - self._clock.now(), timedelta(0)))
+
+    def _run(self) -> None:
+        wait = min(self._timings.beat, self._hard_stop_at - self._clock.now())
+        while True:
+            self._clock.wait(self._stopped, wait.total_seconds())
+            if self._stopped.is_set():
+                return
+            wait = self.beat()
+
+    def hide(self) -> None:
+        """The row decides who owns the job. SQS' answer proves nothing, so a failure only costs a stale doorbell."""
+        try:
+            self._message.hide(self._lease.remaining + self._timings.message_margin)
+        except Unavailable as error:
+            self._log.warning("the message could not be hidden longer", code=error.code)
+
+    def _stop_hard(self) -> None:
+        """The function is about to be ended from outside, and the handler has not come to a checkpoint."""
+        error = Error(type=Reason.OUT_OF_TIME, message="no checkpoint came before the function's time was over")
+        try:
+            self._lease.settle(Failed(error=error), MIDDLE)
+        except (LeaseLost, Unavailable):
+            self._log.warning("the attempt could not be settled before its end")
+        self._log.warning("the handler was ended", reason=Reason.OUT_OF_TIME)
+        self._end_process()

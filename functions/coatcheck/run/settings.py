@@ -1,0 +1,73 @@
+"""The settings of a function: the names of its environment variables, and what is read from them."""
+
+import os
+from dataclasses import dataclass
+from functools import cache
+
+import msgspec
+
+from coatcheck.timings import Timings
+
+TIMINGS = "COATCHECK_TIMINGS"
+JOBS_TABLE = "JOBS_TABLE"
+IDEMPOTENCY_TABLE = "IDEMPOTENCY_TABLE"
+TENANTS_TABLE = "TENANTS_TABLE"
+RESULTS_BUCKET = "RESULTS_BUCKET"
+LANE_QUEUES = "LANE_QUEUES"
+WAKE_QUEUE = "WAKE_QUEUE"
+DEAD_LETTER_QUEUE = "DEAD_LETTER_QUEUE"
+ROUTES = "ROUTES"
+SOURCE_URL = "SOURCE_URL"
+SOURCE_SECRET_ARN = "SOURCE_SECRET_ARN"  # noqa: S105  # the name of a variable that holds an ARN
+SOURCE_ROWS_PER_SECOND = "SOURCE_ROWS_PER_SECOND"
+
+
+class MissingSetting(Exception):
+    """The function was deployed without a setting that it needs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the environment variable {name} is not set for this function")
+        self.name = name
+
+
+def setting(name: str) -> str:
+    """An environment variable. Raises MissingSetting."""
+    value = os.environ.get(name)
+    if not value:
+        raise MissingSetting(name)
+    return value
+
+
+@cache
+def timings() -> Timings:
+    return msgspec.json.decode(setting(TIMINGS).encode(), type=Timings)
+
+
+@cache
+def lane_queues() -> dict[str, str]:
+    """The URL of each lane's queue."""
+    return msgspec.json.decode(setting(LANE_QUEUES).encode(), type=dict[str, str])
+
+
+@cache
+def routes() -> dict[str, str]:
+    """The kind of each named route, such as `POST /v1/reports/gst-export`."""
+    return msgspec.json.decode(setting(ROUTES).encode(), type=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceSettings:
+    """Where kinds read from: a URL as it is, or the ARN of a secret that holds one."""
+
+    url: str | None
+    secret_arn: str | None
+    rows_per_second: int | None
+
+
+def source_settings() -> SourceSettings:
+    pace = os.environ.get(SOURCE_ROWS_PER_SECOND)
+    return SourceSettings(
+        url=os.environ.get(SOURCE_URL) or None,
+        secret_arn=os.environ.get(SOURCE_SECRET_ARN) or None,
+        rows_per_second=int(pace) if pace else None,
+    )
