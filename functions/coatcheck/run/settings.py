@@ -13,7 +13,9 @@ JOBS_TABLE = "JOBS_TABLE"
 IDEMPOTENCY_TABLE = "IDEMPOTENCY_TABLE"
 TENANTS_TABLE = "TENANTS_TABLE"
 RESULTS_BUCKET = "RESULTS_BUCKET"
+LANE_QUEUE = "LANE_QUEUE"
 LANE_QUEUES = "LANE_QUEUES"
+LANES = "LANES"
 WAKE_QUEUE = "WAKE_QUEUE"
 DEAD_LETTER_QUEUE = "DEAD_LETTER_QUEUE"
 ROUTES = "ROUTES"
@@ -47,6 +49,12 @@ def timings() -> Timings:
 def lane_queues() -> dict[str, str]:
     """The URL of each lane's queue."""
     return msgspec.json.decode(setting(LANE_QUEUES).encode(), type=dict[str, str])
+
+
+@cache
+def lanes() -> tuple[str, ...]:
+    """The lanes that a job may ask for."""
+    return msgspec.json.decode(setting(LANES).encode(), type=tuple[str, ...])
 
 
 @cache

@@ -9,7 +9,8 @@ from coatcheck.claim import Claimed, NotClaimed, Undecided, claim
 from coatcheck.context import Identity, JobContext, Log, Source
 from coatcheck.doorbell import Doorbell, Message
 from coatcheck.endings import LeaseLost
-from coatcheck.job import Job, args_key
+from coatcheck.idempotency import args_of
+from coatcheck.job import Job
 from coatcheck.kind import Kind
 from coatcheck.objects import Objects
 from coatcheck.outcome import Failed, Outcome
@@ -171,12 +172,10 @@ def _cursor(objects: Objects, key: str) -> str:
 
 
 def _args(store: Store, job: Job) -> str:
-    if job.args is not None:
-        return job.args
-    row = store.get(args_key(job.id))
-    if row is None:
+    args = args_of(store, job)
+    if args is None:
         raise Missing("args", job.id)
-    return str(row["args"])
+    return args
 
 
 def _delays(kind: Kind | BrokenKind, timings: Timings) -> tuple[timedelta, ...]:

@@ -1,0 +1,153 @@
+"""The store on DynamoDB."""
+
+import random
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from coatcheck.aws.attributes import attributes, row
+from coatcheck.aws.errors import code_of, passing_errors
+from coatcheck.aws.expressions import Expressions
+from coatcheck.row import Row, milliseconds
+from coatcheck.store import DuePage, Refused, TransactionRefused, Unavailable
+from coatcheck.write import Key, Put, Table, Write
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
+
+DUE_INDEX = "due"
+PAGE_SIZE = 100
+CONFLICT_TRIES = 6
+FIRST_CONFLICT_WAIT_SECONDS = 0.02
+
+
+class DynamoStore:
+    """The tables that a function may touch, by name, through one client."""
+
+    def __init__(self, client: "DynamoDBClient", tables: Mapping[Table, str]) -> None:
+        self._client = client
+        self._tables = tables
+
+    def get(self, key: Key) -> Row | None:
+        with passing_errors():
+            found = self._client.get_item(TableName=self._tables[key.table], Key=key_of(key), ConsistentRead=True)
+        item = found.get("Item")
+        return None if item is None else _row(item)
+
+    def write(self, write: Write) -> Row:
+        try:
+            with passing_errors():
+                return self._write(write)
+        except ClientError as error:
+            if code_of(error) != "ConditionalCheckFailedException":
+                raise
+            # ALL_OLD adds the item to the error, which botocore's type of it does not know.
+            response: Mapping[str, Any] = error.response
+            item = response.get("Item")
+            raise Refused(self.get(write.key) if item is None else _row(item)) from error
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        """Conflicts with other transactions pass: they are tried again after a growing, random wait."""
+        for attempt in range(CONFLICT_TRIES):
+            try:
+                with passing_errors():
+                    self._client.transact_write_items(TransactItems=[self._item(write) for write in writes])
+            except self._client.exceptions.TransactionCanceledException as error:
+                reasons = error.response.get("CancellationReasons", [])
+                if refused := self._refused(writes, reasons):
+                    raise TransactionRefused(refused) from error
+            else:
+                return
+            time.sleep(FIRST_CONFLICT_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
+        raise Unavailable("TransactionConflict")
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        more: dict[str, Any] = {}
+        if start is not None:
+            job_id, due = start.rsplit("@", 1)
+            more["ExclusiveStartKey"] = {
+                "id": {"S": job_id},
+                "item": {"S": "job"},
+                "due_shard": {"S": shard},
+                "due": {"N": due},
+            }
+        with passing_errors():
+            page = self._client.query(
+                TableName=self._tables[Table.JOBS],
+                IndexName=DUE_INDEX,
+                KeyConditionExpression="#due_shard = :shard AND #due <= :now",
+                ExpressionAttributeNames={"#due_shard": "due_shard", "#due": "due"},
+                ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(milliseconds(now))}},
+                Limit=PAGE_SIZE,
+                **more,
+            )
+        last = page.get("LastEvaluatedKey")
+        return DuePage(
+            ids=tuple(item["id"]["S"] for item in page["Items"]),
+            next=f"{last['id']['S']}@{last['due']['N']}" if last else None,
+        )
+
+    def _write(self, write: Write) -> Row:
+        made = Expressions.of(write, _key_attribute(write.key))
+        common: dict[str, Any] = {
+            "TableName": self._tables[write.key.table],
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **_references(made),
+        }
+        if isinstance(write, Put):
+            self._client.put_item(Item=key_of(write.key) | attributes(write.row), **common)
+            return write.row
+        updated = self._client.update_item(
+            Key=key_of(write.key), UpdateExpression=made.update, ReturnValues="ALL_NEW", **common
+        )
+        return _row(updated["Attributes"])
+
+    def _item(self, write: Write) -> "TransactWriteItemTypeDef":
+        made = Expressions.of(write, _key_attribute(write.key))
+        common: dict[str, Any] = {
+            "TableName": self._tables[write.key.table],
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+            **_references(made),
+        }
+        if isinstance(write, Put):
+            common["Item"] = key_of(write.key) | attributes(write.row)
+            return {"Put": common}  # type: ignore[typeddict-item]  # made of parts
+        common |= {"Key": key_of(write.key), "UpdateExpression": made.update}
+        return {"Update": common}  # type: ignore[typeddict-item]  # made of parts
+
+    def _refused(self, writes: Sequence[Write], reasons: Sequence[Mapping[str, Any]]) -> dict[int, Row | None]:
+        """The writes whose conditions did not hold. None of them: another transaction was in the way."""
+        refused: dict[int, Row | None] = {}
+        for position, (write, reason) in enumerate(zip(writes, reasons, strict=False)):
+            if reason.get("Code") == "ConditionalCheckFailed":
+                item = reason.get("Item")
+                refused[position] = _row(item) if item else self.get(write.key)
+        return refused
+
+
+def _references(made: Expressions) -> dict[str, Any]:
+    parts = {
+        "ConditionExpression": made.condition,
+        "ExpressionAttributeNames": made.names,
+        "ExpressionAttributeValues": made.values,
+    }
+    return {name: value for name, value in parts.items() if value}
+
+
+def key_of(key: Key) -> "dict[str, AttributeValueTypeDef]":
+    if key.table is Table.JOBS:
+        return {"id": {"S": key.id}, "item": {"S": key.item}}
+    return {"key": {"S": key.id}}
+
+
+def _key_attribute(key: Key) -> str:
+    return "id" if key.table is Table.JOBS else "key"
+
+
+def _row(item: Mapping[str, Any]) -> Row:
+    """The row as it was written. A job's row bears its own id."""
+    return {name: value for name, value in row(item).items() if name not in ("item", "key")}

@@ -1,0 +1,63 @@
+"""Writes as DynamoDB's expressions. Every name is aliased, so that no reserved word is in the way."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from coatcheck.aws.attributes import attribute
+from coatcheck.row import Value
+from coatcheck.write import AnyOf, Condition, Test, Update, Write
+
+if TYPE_CHECKING:
+    from types_boto3_dynamodb.type_defs import AttributeValueTypeDef
+
+
+@dataclass(kw_only=True)
+class Expressions:
+    """The expressions of one write, and the names and values that they refer to."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    values: "dict[str, AttributeValueTypeDef]" = field(default_factory=dict)
+    condition: str = ""
+    update: str = ""
+
+    @classmethod
+    def of(cls, write: Write, key_attribute: str) -> "Expressions":
+        made = cls()
+        terms = [made._term(condition) for condition in write.when]
+        if isinstance(write, Update):
+            terms.insert(0, f"attribute_exists({made._name(key_attribute)})")
+            made.update = made._update(write)
+        made.condition = " AND ".join(terms)
+        return made
+
+    def _term(self, condition: Condition | AnyOf) -> str:
+        if isinstance(condition, AnyOf):
+            return f"({' OR '.join(self._term(each) for each in condition.conditions)})"
+        name = self._name(condition.name)
+        match condition.test:
+            case Test.ABSENT:
+                return f"attribute_not_exists({name})"
+            case Test.ONE_OF:
+                options = condition.value if isinstance(condition.value, list) else [condition.value]
+                return f"{name} IN ({', '.join(self._value(option) for option in options)})"
+            case Test.IS | Test.BELOW | Test.AT_MOST | Test.ABOVE:
+                return f"{name} {condition.test} {self._value(condition.value)}"
+
+    def _update(self, write: Update) -> str:
+        sets = [f"{self._name(name)} = {self._value(value)}" for name, value in write.set.items()]
+        for name, value in write.set_if_absent.items():
+            alias = self._name(name)
+            sets.append(f"{alias} = if_not_exists({alias}, {self._value(value)})")
+        removes = [self._name(name) for name in sorted(write.remove)]
+        parts = [f"SET {', '.join(sets)}" if sets else "", f"REMOVE {', '.join(removes)}" if removes else ""]
+        return " ".join(part for part in parts if part)
+
+    def _name(self, name: str) -> str:
+        alias = f"#{name}"
+        self.names[alias] = name
+        return alias
+
+    def _value(self, value: Value) -> str:
+        alias = f":v{len(self.values)}"
+        self.values[alias] = attribute(value)
+        return alias

@@ -1,0 +1,76 @@
+"""The queues on SQS."""
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+
+from coatcheck.aws.errors import code_of, passing_errors
+from coatcheck.doorbell import DeadLetter, Doorbell, Wake, message_body
+
+if TYPE_CHECKING:
+    from types_boto3_sqs import SQSClient
+
+NOT_OURS = frozenset(
+    {
+        "InvalidParameterValue",
+        "MessageNotInflight",
+        "AWS.SimpleQueueService.MessageNotInflight",
+        "ReceiptHandleIsInvalid",
+    }
+)
+"""The message was deleted, or received again, or is past its 12 hours. The row decides, so this changes nothing."""
+
+
+class SqsQueues:
+    def __init__(self, client: "SQSClient", lanes: Mapping[str, str], wake_url: str, dead_letter_url: str) -> None:
+        self._client = client
+        self._lanes = lanes
+        self._wake_url = wake_url
+        self._dead_letter_url = dead_letter_url
+
+    def ring(self, lane: str, doorbell: Doorbell) -> None:
+        """The tenant is the group: SQS' fair queues let quiet tenants' messages pass a noisy one's."""
+        self._send(self._lanes[lane], message_body(doorbell), MessageGroupId=doorbell.tenant)
+
+    def wake(self, job_id: str, delay: timedelta) -> None:
+        seconds = min(900, max(0, math.ceil(delay.total_seconds())))
+        self._send(self._wake_url, message_body(Wake(job_id=job_id)), DelaySeconds=seconds)
+
+    def dead_letter(self, letter: DeadLetter) -> None:
+        self._send(
+            self._dead_letter_url,
+            message_body(letter),
+            MessageAttributes={"error_type": {"DataType": "String", "StringValue": letter.error_type}},
+        )
+
+    def _send(self, url: str, body: str, **more: Any) -> None:
+        with passing_errors():
+            self._client.send_message(QueueUrl=url, MessageBody=body, **more)
+
+
+class SqsMessage:
+    """A received message; `receipt` is the handle of this very receive."""
+
+    def __init__(self, client: "SQSClient", url: str, receipt: str) -> None:
+        self._client = client
+        self._url = url
+        self._receipt = receipt
+
+    def hide(self, span: timedelta) -> None:
+        seconds = min(43_200, max(0, math.ceil(span.total_seconds())))
+        try:
+            with passing_errors():
+                self._client.change_message_visibility(
+                    QueueUrl=self._url, ReceiptHandle=self._receipt, VisibilityTimeout=seconds
+                )
+        except ClientError as error:
+            if code_of(error) not in NOT_OURS:
+                raise
+
+
+def queue_url(client: "SQSClient", arn: str) -> str:
+    """The URL of the queue that an event names by its ARN."""
+    return client.get_queue_url(QueueName=arn.rsplit(":", 1)[-1])["QueueUrl"]

@@ -1,0 +1,126 @@
+"""Submits as they were sent, and the job that one asks for."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from coatcheck.args import Fault, InvalidArgs, checked_args
+from coatcheck.job import Job, State
+from coatcheck.job_id import RANDOM_BYTES, new_job_id
+from coatcheck.kind import Kind
+from coatcheck.problem import BadRequest, Busy
+from coatcheck.registry import BrokenKind, UnknownKind, find
+from coatcheck.strict_json import canonical, digest
+from coatcheck.timings import Timings
+
+FIELDS = ("kind", "args", "lane")
+KEY = re.compile(r"[\x21-\x7e]{1,255}")
+MOST_ARGS_BYTES = 64 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Caller:
+    """Who asks, as the credential says. `name` is fit for logs and documents."""
+
+    tenant: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A submit as it was sent, with the fields as parsed JSON."""
+
+    fields: Mapping[str, object]
+    key: str | None
+
+    @property
+    def hash(self) -> str:
+        """The same for requests that mean the same, whatever the order of their names."""
+        return digest(dict(self.fields))
+
+    @property
+    def args(self) -> Mapping[str, object]:
+        """Raises BadRequest."""
+        args = self.fields.get("args", {})
+        if not isinstance(args, Mapping):
+            raise invalid("/args", "must be an object")
+        return args
+
+
+@dataclass(frozen=True, kw_only=True)
+class Terms:
+    """What new jobs are made with: the lanes there are, and random bytes for the ids."""
+
+    timings: Timings
+    lanes: tuple[str, ...]
+    random: Callable[[int], bytes]
+
+
+def checked_key(values: tuple[str, ...]) -> str | None:
+    """The Idempotency-Key of a request's headers of that name. Raises BadRequest."""
+    if not values:
+        return None
+    if len(values) > 1 or not KEY.fullmatch(values[0]):
+        raise BadRequest("Idempotency-Key must be given once, as 1 to 255 visible ASCII characters without spaces")
+    return values[0]
+
+
+def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime) -> tuple[Kind, Job]:
+    """The job that a request asks for, and its kind. Raises BadRequest, Busy."""
+    _check_fields(request)
+    kind = _kind(request.fields.get("kind"))
+    lane = request.fields.get("lane", kind.lane)
+    if lane not in terms.lanes:
+        raise invalid("/lane", f"must be one of {', '.join(terms.lanes)}")
+    try:
+        checked_args(kind.args, request.args)
+    except InvalidArgs as error:
+        raise BadRequest(f"the args do not fit the kind {kind.name}", faults=error.faults) from error
+    args = canonical(request.args)
+    if len(args.encode()) > MOST_ARGS_BYTES:
+        raise invalid("/args", f"larger than {MOST_ARGS_BYTES // 1024} KB: keep large inputs elsewhere and name them")
+    job_id = new_job_id(now, terms.random(RANDOM_BYTES))
+    timings = terms.timings
+    job = Job(
+        id=job_id,
+        tenant=caller.tenant,
+        kind=kind.name,
+        lane=str(lane),
+        state=State.QUEUED,
+        max_failures=kind.retry.failures,
+        created_at=now,
+        updated_at=now,
+        requested_by=caller.name,
+        request_hash=request.hash,
+        args=args,
+        root=job_id,
+        due=now + timings.due_grace,
+        ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
+    )
+    return kind, job
+
+
+def invalid(pointer: str, detail: str) -> BadRequest:
+    return BadRequest(f"{pointer}: {detail}", faults=(Fault(pointer=pointer, detail=detail),))
+
+
+def _check_fields(request: Request) -> None:
+    unknown = tuple(
+        Fault(pointer=f"/{name}", detail=f"unknown; a job has {', '.join(FIELDS)}")
+        for name in request.fields
+        if name not in FIELDS
+    )
+    if unknown:
+        raise BadRequest("the request has fields that are not known here", faults=unknown)
+
+
+def _kind(name: object) -> Kind:
+    if not isinstance(name, str):
+        raise invalid("/kind", "required: the name of a kind, as a string")
+    try:
+        return find(name)
+    except UnknownKind as error:
+        raise invalid("/kind", "no such kind") from error
+    except BrokenKind as error:
+        raise Busy("this kind cannot be loaded now", headers={"Retry-After": "60"}) from error

@@ -1,0 +1,45 @@
+"""The adapters that handlers share, each made at its first use."""
+
+from functools import cache
+
+from coatcheck.aws.clients import BRIEF, dynamodb, s3, sqs
+from coatcheck.aws.dynamo_store import DynamoStore
+from coatcheck.aws.s3_objects import S3Objects
+from coatcheck.aws.sqs_queues import SqsQueues
+from coatcheck.ring import Bell
+from coatcheck.run import settings
+from coatcheck.run.settings import setting
+from coatcheck.write import Table
+
+
+@cache
+def jobs() -> DynamoStore:
+    return DynamoStore(dynamodb(), {Table.JOBS: setting(settings.JOBS_TABLE)})
+
+
+@cache
+def jobs_for_beats() -> DynamoStore:
+    """The heartbeat's own: its client has short timeouts."""
+    return DynamoStore(dynamodb(BRIEF), {Table.JOBS: setting(settings.JOBS_TABLE)})
+
+
+@cache
+def jobs_and_keys() -> DynamoStore:
+    tables = {Table.JOBS: setting(settings.JOBS_TABLE), Table.IDEMPOTENCY: setting(settings.IDEMPOTENCY_TABLE)}
+    return DynamoStore(dynamodb(), tables)
+
+
+@cache
+def tenants() -> DynamoStore:
+    return DynamoStore(dynamodb(), {Table.TENANTS: setting(settings.TENANTS_TABLE)})
+
+
+@cache
+def objects() -> S3Objects:
+    return S3Objects(s3(), setting(settings.RESULTS_BUCKET))
+
+
+@cache
+def bell() -> Bell:
+    queues = SqsQueues(sqs(), settings.lane_queues(), setting(settings.WAKE_QUEUE), setting(settings.DEAD_LETTER_QUEUE))
+    return Bell(store=jobs(), queues=queues, timings=settings.timings())

@@ -1,0 +1,58 @@
+"""GET /v1/jobs/{id} and its result, and whether the service is well."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from coatcheck.cancellation import owned_job
+from coatcheck.document import has_result, result_expires_at, retry_after, status_document
+from coatcheck.job import Job
+from coatcheck.problem import Conflict, Gone, NotFound
+from coatcheck.run import settings
+from handlers import ports
+from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
+
+
+def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
+    return answered(event, _route)
+
+
+def _route(request: HttpRequest) -> HttpAnswer:
+    path = request.route.partition(" ")[2]
+    match path:
+        case "/v1/health":
+            return HttpAnswer(status=200, body={"status": "ok"})
+        case "/v1/jobs/{id}":
+            return _status(request, _job(request))
+        case "/v1/jobs/{id}/result":
+            return _result(request, _job(request))
+    raise NotFound("there is nothing at this address")
+
+
+def _job(request: HttpRequest) -> Job:
+    return owned_job(ports.jobs(), request.caller, request.path["id"])
+
+
+def _status(request: HttpRequest, job: Job) -> HttpAnswer:
+    headers = {} if (wait := retry_after(job)) is None else {"Retry-After": str(wait)}
+    document = status_document(job, datetime.now(UTC), settings.timings())
+    if has_result(job) and request.query.get("redirect") != "false":
+        return HttpAnswer(status=303, body=document, headers={"Location": f"/v1/jobs/{job.id}/result"})
+    return HttpAnswer(status=200, body=document, headers=headers)
+
+
+def _result(request: HttpRequest, job: Job) -> HttpAnswer:
+    if not job.state.final:
+        raise Conflict("the job has not finished: ask for its status first", headers={"Retry-After": "2"})
+    if not has_result(job) or job.result is None or job.result.key is None:
+        raise NotFound(f"the job has {job.state} and left no result")
+    timings = settings.timings()
+    if datetime.now(UTC) >= result_expires_at(job, timings):
+        raise Gone("the result was kept for its time and is gone: submit the job again")
+    link = ports.objects().link(
+        job.result.key,
+        job.result.version,
+        job.result.key.rpartition("/")[2],
+        head=request.method == "HEAD",
+        seconds=round(timings.result_link.total_seconds()),
+    )
+    return HttpAnswer(status=303, headers={"Location": link})

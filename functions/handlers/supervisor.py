@@ -1,0 +1,38 @@
+"""A schedule: ring what is due, once a minute, or as often as the stage asks for within the minute."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from coatcheck.run import settings
+from coatcheck.supervisor import supervise
+from handlers import ports
+
+logger = Logger()
+
+MARGIN = timedelta(seconds=5)
+SCHEDULE = timedelta(minutes=1)
+
+
+def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
+    """Walks once, and again every `supervise_every` until the schedule's next minute. `{"once": true}` walks once.
+
+    Answers how often each step was taken.
+    """
+    begun = _now()
+    end = begun + timedelta(milliseconds=context.get_remaining_time_in_millis()) - MARGIN
+    pause = settings.timings().supervise_every
+    total: dict[str, int] = {}
+    while True:
+        walked = supervise(ports.bell(), _now, end)
+        total = {step: total.get(step, 0) + walked.get(step, 0) for step in total | walked}
+        if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):
+            logger.info("supervised", steps=total)
+            return {"steps": total}
+        time.sleep(pause.total_seconds())  # the pace of the walks, not a wait for something
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

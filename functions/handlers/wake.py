@@ -1,0 +1,41 @@
+"""The wake queue: ring the one rule for jobs whose wait is over."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from aws_lambda_powertools import Logger
+
+from coatcheck.aws.clients import sqs
+from coatcheck.aws.sqs_queues import SqsMessage
+from coatcheck.doorbell import Wake
+from coatcheck.next_step import Waiting
+from coatcheck.ring import ring
+from coatcheck.run import settings
+from coatcheck.store import Unavailable
+from handlers import ports
+
+logger = Logger()
+
+
+def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
+    """Answers per record: a message that must come back is reported."""
+    failed = [record["messageId"] for record in event["Records"] if not _rung(record)]
+    return {"batchItemFailures": [{"itemIdentifier": each} for each in failed]}
+
+
+def _rung(record: Mapping[str, Any]) -> bool:
+    """Ring. An early message hides itself again until the wait is over."""
+    wake = msgspec.json.decode(record["body"].encode(), type=Wake)
+    now = datetime.now(UTC)
+    try:
+        step = ring(ports.bell(), wake.job_id, now)
+        if isinstance(step, Waiting):
+            url = settings.setting(settings.WAKE_QUEUE)
+            SqsMessage(sqs(), url, record["receiptHandle"]).hide(min(step.until - now, settings.timings().wake_limit))
+    except Unavailable as error:
+        logger.warning("a job could not be rung", job_id=wake.job_id, code=error.code)
+        return False
+    logger.info("rung", job_id=wake.job_id, step=type(step).__name__)
+    return not isinstance(step, Waiting)

@@ -1,0 +1,87 @@
+"""A lane's queue: run the attempt that a doorbell names."""
+
+import os
+import random
+import secrets
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+
+import msgspec
+from aws_lambda_powertools import Logger, Tracer
+
+from coatcheck.aws import clients
+from coatcheck.aws.database_secret import database_url
+from coatcheck.aws.sqs_queues import SqsMessage
+from coatcheck.context import Source
+from coatcheck.doorbell import Doorbell
+from coatcheck.run import settings
+from coatcheck.run.clock import WallClock
+from coatcheck.run.watchdog import FaultHandlerWatchdog
+from coatcheck.run.worker import Delivery, Desk, work
+from handlers import ports
+
+logger = Logger()
+tracer = Tracer()
+
+
+class JobLog:
+    """The handler's log for kinds and workers; job id, attempt and tenant are already in it."""
+
+    def info(self, message: str, /, **fields: object) -> None:
+        logger.info(message, extra=fields)
+
+    def warning(self, message: str, /, **fields: object) -> None:
+        logger.warning(message, extra=fields)
+
+
+class NoSource(Exception):
+    """A kind asked for the source, but the deployment names none."""
+
+
+@tracer.capture_lambda_handler(capture_response=False)
+def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:
+    (record,) = event["Records"]
+    doorbell = msgspec.json.decode(record["body"].encode(), type=Doorbell)
+    logger.append_keys(job_id=doorbell.job_id, attempt=doorbell.attempt, tenant=doorbell.tenant, kind=doorbell.kind)
+    left = timedelta(milliseconds=context.get_remaining_time_in_millis())
+    url = settings.setting(settings.LANE_QUEUE)
+    delivery = Delivery(
+        doorbell=doorbell,
+        message=SqsMessage(clients.sqs(), url, record["receiptHandle"]),
+        beat_message=SqsMessage(clients.sqs(clients.BRIEF), url, record["receiptHandle"]),
+        receives=int(record["attributes"]["ApproximateReceiveCount"]),
+        deadline=datetime.now(UTC) + left,
+    )
+    done = work(_desk(), delivery)
+    return {"batchItemFailures": [] if done else [{"itemIdentifier": record["messageId"]}]}
+
+
+@cache
+def _desk() -> Desk:
+    return Desk(
+        store=ports.jobs(),
+        beat_store=ports.jobs_for_beats(),
+        objects=ports.objects(),
+        source=_source,
+        timings=settings.timings(),
+        clock=WallClock(),
+        watchdog=FaultHandlerWatchdog(),
+        token=lambda: secrets.token_hex(8),
+        chance=random.random,
+        end_process=lambda: os._exit(1),
+        log=JobLog(),
+    )
+
+
+def _source() -> Source:
+    """Read at each use: a rotated secret counts from the next attempt on."""
+    found = settings.source_settings()
+    if found.secret_arn is not None:
+        url = database_url(clients.secrets(), found.secret_arn)
+    elif found.url is not None:
+        url = found.url
+    else:
+        raise NoSource("this deployment names no source: set it in infra/config.py")
+    return Source(url=url, rows_per_second=found.rows_per_second)

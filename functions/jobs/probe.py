@@ -1,0 +1,95 @@
+"""A job that does what it is told: for tests and load, never in a production stage."""
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from coatcheck import JobContext, Meta, Permanent, Result, Retry, Snooze, job
+
+Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+BACKTRACKING = re.compile(r"(a+)+$")
+ONE_STEP = timedelta(seconds=1)
+
+
+class TransientFault(Exception):
+    """The failure that was asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Args:
+    """`steps` steps share `seconds`; the first `fail_times` attempts then end as `fail_with` says.
+
+    `checkpoint`: whether each step is saved. `cpu_bound`: compute instead of sleeping. `result_bytes`: size of the
+    result; none if zero. All optional: by default the job succeeds at once.
+    """
+
+    seconds: Annotated[float, Meta(ge=0, le=86_400)] = 0
+    steps: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    fail_times: Count = 0
+    fail_with: Literal["transient", "permanent", "crash", "hang", "hang_in_c", "snooze"] = "transient"
+    cpu_bound: bool = False
+    checkpoint: bool = True
+    result_bytes: Annotated[int, Meta(ge=0, le=1_073_741_824)] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cursor:
+    done: int = 0
+
+
+@job(timeout=timedelta(hours=24), retry=Retry())
+def probe(ctx: JobContext, args: Args) -> Result:
+    cursor = ctx.resume(Cursor())
+    ends_badly = ctx.attempt <= args.fail_times
+    for step in range(cursor.done, args.steps):
+        _work(ctx, args.seconds / args.steps, cpu_bound=args.cpu_bound)
+        ctx.progress(done=step + 1, total=args.steps, stage="probing")
+        if ends_badly and step + 1 > args.steps // 2:
+            _end_badly(args)
+        if args.checkpoint:
+            cursor = Cursor(done=step + 1)
+            ctx.checkpoint(cursor)
+    if ends_badly:
+        _end_badly(args)
+    return _result(ctx, args.result_bytes)
+
+
+def _work(ctx: JobContext, seconds: float, *, cpu_bound: bool) -> None:
+    end = time.monotonic() + seconds
+    if not cpu_bound:
+        ctx.wait(seconds)
+        return
+    while time.monotonic() < end and not ctx.cancel_requested:
+        sum(number * number for number in range(2_000))
+
+
+def _end_badly(args: Args) -> None:
+    match args.fail_with:
+        case "transient":
+            raise TransientFault("failed as it was told to")
+        case "permanent":
+            raise Permanent("failed for good, as it was told to")
+        case "snooze":
+            raise Snooze(ONE_STEP)
+        case "crash":
+            os._exit(70)
+        case "hang":
+            time.sleep(86_400)  # what a lost network call looks like from outside
+        case "hang_in_c":
+            BACKTRACKING.match("a" * 64 + "b")
+
+
+def _result(ctx: JobContext, size: int) -> Result:
+    if not size:
+        return Result()
+    out = ctx.output("probe.txt", content_type="text/plain")
+    line = b"0123456789abcde\n"
+    for start in range(0, size, 1_048_576):
+        length = min(1_048_576, size - start)
+        out.write((line * (length // len(line) + 1))[:length])
+        if out.pending >= 8 * 1_048_576:
+            out.put_part()
+    return Result(file=out.complete(), rows=size // len(line))
