@@ -38,7 +38,7 @@ class Yielded:
     """Out of time: go on from the checkpoint, in an attempt of its own."""
 
     advanced: bool
-    """Whether a checkpoint was saved. A yield without one would go on for ever, so it is a failure."""
+    """Whether a newer checkpoint was saved. A yield without one would go on for ever, so it is a failure."""
 
 
 @dataclass(frozen=True, kw_only=True)

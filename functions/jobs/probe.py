@@ -45,7 +45,8 @@ def probe(ctx: JobContext, args: Args) -> Result:
     cursor = ctx.resume(Cursor())
     ends_badly = ctx.attempt <= args.fail_times
     for step in range(cursor.done, args.steps):
-        _work(ctx, args.seconds / args.steps, cpu_bound=args.cpu_bound)
+        if not _worked(ctx, args.seconds / args.steps, cpu_bound=args.cpu_bound):
+            ctx.checkpoint(cursor)  # the step was cut short: stop here, and do it again
         ctx.progress(done=step + 1, total=args.steps, stage="probing")
         if ends_badly and step + 1 > args.steps // 2:
             _end_badly(args)
@@ -57,13 +58,15 @@ def probe(ctx: JobContext, args: Args) -> Result:
     return _result(ctx, args.result_bytes)
 
 
-def _work(ctx: JobContext, seconds: float, *, cpu_bound: bool) -> None:
+def _worked(ctx: JobContext, seconds: float, *, cpu_bound: bool) -> bool:
+    """Spend the time of a step, and say whether it was all spent."""
     end = time.monotonic() + seconds
     if not cpu_bound:
         ctx.wait(seconds)
-        return
+        return time.monotonic() >= end - 0.05
     while time.monotonic() < end and not ctx.cancel_requested:
         sum(number * number for number in range(2_000))
+    return time.monotonic() >= end
 
 
 def _end_badly(args: Args) -> None:

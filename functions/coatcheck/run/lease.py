@@ -67,6 +67,7 @@ class HeldLease:
         self._lease_until = job.lease_until or clock.now()
         self._progress = self._written = job.progress
         self._written_at = clock.now()
+        self._begun_at = job.cursor
         self._advanced = False
         self._over = False
 
@@ -79,7 +80,7 @@ class HeldLease:
         inline = cursor if len(cursor.encode()) <= INLINE_CURSOR_BYTES else None
         key = None if inline else self._stored_cursor(cursor)
         self._write(lambda seq, now: checkpoint_write(self.job, seq, self._progress, inline, key, now))
-        self._advanced = True
+        self._advanced = self._advanced or cursor != self._begun_at
         if self.job.state is State.CANCELLING:
             raise CancelRequested
         if self._clock.now() >= self._yield_at:
