@@ -38,8 +38,8 @@ class Timings:
     """The longest wait that a delayed message can carry; longer ones are left to the supervisor."""
 
     supervise_every: timedelta = timedelta(minutes=1)
-    source_lag: timedelta = timedelta(0)
-    """How long a row may take to become visible in the source: `as_of` is that much before the first claim."""
+    source_lag: timedelta = timedelta(seconds=30)
+    """The longest that a row of the source may take from its time to its commit: `as_of` is so much before the claim."""
 
     give_up_after: timedelta = timedelta(days=30)
     keep_row: timedelta = timedelta(days=30)
