@@ -1,0 +1,1 @@
+"""The deployment: AWS CDK constructs, one per concern."""

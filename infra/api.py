@@ -1,0 +1,128 @@
+"""The HTTP API, the only thing that the internet can reach."""
+
+import json
+from collections.abc import Mapping
+
+import aws_cdk as cdk
+from aws_cdk import aws_apigatewayv2 as apigateway
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk.aws_apigatewayv2 import HttpMethod
+from aws_cdk.aws_apigatewayv2_authorizers import HttpLambdaAuthorizer, HttpLambdaResponseType
+from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
+from constructs import Construct
+
+from coatcheck.run import settings
+from infra.config import Config, FunctionSize
+from infra.python_function import PythonFunction
+from infra.results_bucket import ResultsBucket
+from infra.tables import IdempotencyTable, JobsTable, TenantsTable
+
+# No addresses of callers: who asked is in the functions' logs, as a tenant.
+ACCESS_LOG = {
+    "time": "$context.requestTime",
+    "request": "$context.requestId",
+    "route": "$context.routeKey",
+    "status": "$context.status",
+    "milliseconds": "$context.responseLatency",
+    "bytes": "$context.responseLength",
+    "error": "$context.error.message",
+    "authorizer_error": "$context.authorizer.error",
+    "integration_error": "$context.integrationErrorMessage",
+}
+
+
+class Api(Construct):
+    """Three functions behind routes, one that says who is calling."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        config: Config,
+        code: lambda_.Code,
+        kind_routes: Mapping[str, str],
+        jobs: JobsTable,
+        idempotency: IdempotencyTable,
+        tenants: TenantsTable,
+        results: ResultsBucket,
+    ) -> None:
+        super().__init__(scope, id_)
+        self._config = config
+        self._code = code
+        self.http = apigateway.HttpApi(self, "Http", api_name=cdk.Stack.of(self).stack_name, create_default_stage=False)
+        self._add_stage()
+        self._authorizer = self._make_authorizer(tenants)
+        self._submit(kind_routes, jobs, idempotency)
+        self._status(jobs, results)
+        self._cancel(jobs)
+
+    def _submit(self, kind_routes: Mapping[str, str], jobs: JobsTable, idempotency: IdempotencyTable) -> None:
+        submit = self._function("submit", self._config.api_function)
+        submit.tell_timings(self._config)
+        submit.tell(**{settings.ROUTES: json.dumps({f"POST {route}": kind for route, kind in kind_routes.items()})})
+        submit.tell(**{settings.LANES: json.dumps([lane.name for lane in self._config.lanes])})
+        for table in (jobs, idempotency):
+            table.grant(submit, "ConditionCheckItem", "GetItem", "PutItem", "UpdateItem")
+        for path in ("/v1/jobs", *kind_routes):
+            self._route(submit, path, HttpMethod.POST)
+
+    def _status(self, jobs: JobsTable, results: ResultsBucket) -> None:
+        status = self._function("status", self._config.api_function)
+        status.tell_timings(self._config)
+        jobs.grant(status, "GetItem", "Query")
+        results.let_sign_links(status)
+        self._route(status, "/v1/jobs/{id}", HttpMethod.GET, HttpMethod.HEAD)
+        self._route(status, "/v1/jobs/{id}/result", HttpMethod.GET, HttpMethod.HEAD)
+        self._route(status, "/v1/health", HttpMethod.GET, public=True)
+
+    def _cancel(self, jobs: JobsTable) -> None:
+        cancel = self._function("cancel", self._config.api_function)
+        cancel.tell_timings(self._config)
+        jobs.grant(cancel, "GetItem", "UpdateItem")
+        self._route(cancel, "/v1/jobs/{id}", HttpMethod.DELETE)
+
+    def _make_authorizer(self, tenants: TenantsTable) -> HttpLambdaAuthorizer:
+        authorizer = self._function("authorizer", self._config.api_function)
+        tenants.grant(authorizer, "GetItem")
+        return HttpLambdaAuthorizer(
+            "Tenants",
+            authorizer.function,
+            authorizer_name="tenants",
+            response_types=[HttpLambdaResponseType.SIMPLE],
+            identity_source=["$request.header.Authorization"],
+            results_cache_ttl=cdk.Duration.seconds(self._config.api.authorizer_cache_seconds),
+        )
+
+    def _function(self, name: str, size: FunctionSize) -> PythonFunction:
+        return PythonFunction(
+            self, name.capitalize(), config=self._config, code=self._code, name=name, handler=name, size=size
+        )
+
+    def _route(self, function: PythonFunction, path: str, *methods: HttpMethod, public: bool = False) -> None:
+        self.http.add_routes(
+            path=path,
+            methods=list(methods),
+            integration=HttpLambdaIntegration(f"{function.name}{path}", function.function),
+            authorizer=None if public else self._authorizer,
+        )
+
+    def _add_stage(self) -> None:
+        access_logs = logs.LogGroup(
+            self, "AccessLogs", retention=self._config.log_retention, removal_policy=cdk.RemovalPolicy.DESTROY
+        )
+        apigateway.CfnStage(
+            self,
+            "Stage",
+            api_id=self.http.api_id,
+            stage_name="$default",
+            auto_deploy=True,
+            default_route_settings=apigateway.CfnStage.RouteSettingsProperty(
+                throttling_rate_limit=self._config.api.requests_per_second,
+                throttling_burst_limit=self._config.api.request_burst,
+            ),
+            access_log_settings=apigateway.CfnStage.AccessLogSettingsProperty(
+                destination_arn=access_logs.log_group_arn, format=json.dumps(ACCESS_LOG)
+            ),
+        )

@@ -1,0 +1,283 @@
+"""Every number of a deployment, per stage; capacity is derived from the load, never guessed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from enum import StrEnum
+from itertools import accumulate, pairwise
+from math import ceil
+
+from aws_cdk.aws_logs import RetentionDays
+
+from coatcheck.timings import Timings
+
+
+class Stage(StrEnum):
+    """Where a stack runs: the emulator on this machine, or an AWS account for trying or for real."""
+
+    LOCAL = "local"
+    DEV = "dev"
+    PROD = "prod"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is expected to arrive, from which the number of workers follows."""
+
+    arrivals_per_second: float
+    mean_duration_seconds: float
+    target_utilisation: float
+
+    @property
+    def slots(self) -> int:
+        """Workers that are busy for `target_utilisation` of the time under this load (Little's law)."""
+        return ceil(self.arrivals_per_second * self.mean_duration_seconds / self.target_utilisation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The PostgreSQL that kinds read from. Where its workers are paced, it bounds how many there are."""
+
+    secret_arn: str | None = None
+    """A Secrets Manager secret in the format of RDS; the way to the database is the lanes' `network`."""
+
+    url: str | None = None
+    """Instead of a secret, on this machine alone: it would stand in the template."""
+
+    rows_per_second: int | None = None
+    """What the database can serve to all workers together."""
+
+    rows_per_second_per_worker: int | None = None
+
+    @property
+    def slots(self) -> int | None:
+        """How many paced workers the database can serve."""
+        if self.rows_per_second is None or self.rows_per_second_per_worker is None:
+            return None
+        return self.rows_per_second // self.rows_per_second_per_worker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Private subnets and a security group with a way to the source and to the AWS services."""
+
+    subnet_ids: tuple[str, ...]
+    security_group_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionSize:
+    memory_mb: int
+    timeout_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneConfig:
+    """A queue and its worker function. A team adds its own lane by adding one of these."""
+
+    name: str
+    share: int
+    """Parts of all slots that this lane gets, in proportion to the other lanes' shares."""
+
+    size: FunctionSize
+    visibility_margin_seconds: int
+    """How much longer than the worker's timeout a message stays hidden before the worker has claimed its job."""
+
+    oldest_message_alarm_seconds: int
+    network: Network | None = None
+    layer_arns: tuple[str, ...] = ()
+
+    @property
+    def visibility_seconds(self) -> int:
+        return self.size.timeout_seconds + self.visibility_margin_seconds
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiConfig:
+    requests_per_second: int
+    request_burst: int
+    authorizer_cache_seconds: int
+    """Between 0 and 60: a revoked key works for so long, and a poll costs no lookup for so long."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.authorizer_cache_seconds <= 60:
+            raise ValueError(f"authorizer_cache_seconds is {self.authorizer_cache_seconds}, not within 0 and 60")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamConfig:
+    """How the stream of the jobs table reaches the dispatcher."""
+
+    batch_size: int = 25
+    parallelization_factor: int = 10
+    maximum_retry_attempts: int = 5
+    keep_lost_records_days: int = 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueConfig:
+    """The queues that are not lanes, and how long any queue keeps what nobody takes."""
+
+    wake_visibility_seconds: int
+    unstarted_visibility_seconds: int
+    wake_batch_size: int = 10
+    wake_maximum_concurrency: int = 10
+    unstarted_maximum_concurrency: int = 2
+    maximum_receive_count: int = 10
+    keep_lane_days: int = 4
+    keep_dead_letters_days: int = 14
+    keep_wake_hours: int = 1
+    """A wake message is a hint; what it was about is `due` in its row long before."""
+
+    wake_oldest_message_alarm_seconds: int = 1800
+    """Above the longest delay of a wake message, 15 minutes."""
+
+    unstarted_oldest_message_alarm_seconds: int = 300
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """One stage of Coatcheck."""
+
+    stage: Stage
+    timings: Timings
+    load: Load
+    source: Source
+    lanes: tuple[LaneConfig, ...]
+    api: ApiConfig
+    queues: QueueConfig
+    api_function: FunctionSize
+    ring_function: FunctionSize
+    """The dispatcher, the wake function and the one for unstarted messages."""
+
+    supervisor_function: FunctionSize
+    log_retention: RetentionDays
+    stream: StreamConfig = field(default_factory=StreamConfig)
+    keep_access_logs_days: int = 90
+    log_level: str = "INFO"
+
+    def __post_init__(self) -> None:
+        for lane in self.lanes:
+            if not 1 <= lane.size.timeout_seconds <= 900:
+                raise ValueError(f"lane {lane.name}: a function runs for 1 to 900 seconds")
+
+    @property
+    def is_local(self) -> bool:
+        return self.stage is Stage.LOCAL
+
+    @property
+    def slots(self) -> int:
+        """All lanes' workers together: what the load asks for, as far as the source can serve it."""
+        return min(self.load.slots, self.source.slots or self.load.slots)
+
+    @property
+    def maximum_concurrency(self) -> dict[str, int]:
+        """Slots of each lane by its name; they add up to `slots` where no lane needs the service's minimum of 2."""
+        shares = list(accumulate((lane.share for lane in self.lanes), initial=0))
+        borders = [round(self.slots * share / shares[-1]) for share in shares]
+        return {
+            lane.name: max(2, after - before)
+            for lane, (before, after) in zip(self.lanes, pairwise(borders), strict=True)
+        }
+
+    @property
+    def keep_results_days(self) -> int:
+        """A day longer than promised, since S3 counts from midnight to midnight."""
+        return self.timings.keep_result.days + 1
+
+    @property
+    def keep_cursors_days(self) -> int:
+        """As long as a job can live and its row stays."""
+        return (self.timings.give_up_after + self.timings.keep_row).days + 1
+
+
+def _lanes(*, worker: FunctionSize, visibility_margin_seconds: int) -> tuple[LaneConfig, ...]:
+    return (
+        LaneConfig(
+            name="interactive",
+            share=4,
+            size=worker,
+            visibility_margin_seconds=visibility_margin_seconds,
+            oldest_message_alarm_seconds=300,
+        ),
+        LaneConfig(
+            name="bulk",
+            share=1,
+            size=worker,
+            visibility_margin_seconds=visibility_margin_seconds,
+            oldest_message_alarm_seconds=3600,
+        ),
+    )
+
+
+# Memory buys processor time: 1,769 MB are one whole processor, which a worker that compresses needs.
+_AWS_LANES = _lanes(worker=FunctionSize(memory_mb=1769, timeout_seconds=900), visibility_margin_seconds=60)
+
+_PROD = Config(
+    stage=Stage.PROD,
+    timings=Timings(),
+    # The evening before a filing deadline: 1,800 sellers an hour, 2 minutes each.
+    load=Load(arrivals_per_second=0.5, mean_duration_seconds=120, target_utilisation=0.7),
+    source=Source(rows_per_second=1_000_000, rows_per_second_per_worker=10_000),
+    lanes=_AWS_LANES,
+    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60),
+    queues=QueueConfig(wake_visibility_seconds=180, unstarted_visibility_seconds=180),
+    api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
+    supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
+    log_retention=RetentionDays.THREE_MONTHS,
+)
+
+_DEV = Config(
+    stage=Stage.DEV,
+    timings=Timings(),
+    load=Load(arrivals_per_second=0.05, mean_duration_seconds=120, target_utilisation=0.7),
+    source=Source(rows_per_second=200_000, rows_per_second_per_worker=10_000),
+    lanes=_AWS_LANES,
+    api=ApiConfig(requests_per_second=200, request_burst=400, authorizer_cache_seconds=60),
+    queues=QueueConfig(wake_visibility_seconds=180, unstarted_visibility_seconds=180),
+    api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
+    supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
+    log_retention=RetentionDays.TWO_WEEKS,
+)
+
+_LOCAL = Config(
+    stage=Stage.LOCAL,
+    timings=Timings(
+        lease=timedelta(seconds=6),
+        beat=timedelta(seconds=1.5),
+        message_margin=timedelta(seconds=1),
+        lease_grace=timedelta(seconds=1),
+        source_lag=timedelta(seconds=1),
+        yield_before=timedelta(seconds=10),
+        hard_stop_before=timedelta(seconds=3),
+        retry_delays=tuple(timedelta(seconds=wait) for wait in (1, 2, 4, 4)),
+        due_grace=timedelta(seconds=5),
+        ring_again=timedelta(seconds=90),
+        give_back=timedelta(seconds=2),
+        supervise_every=timedelta(seconds=2),
+    ),
+    load=Load(arrivals_per_second=1, mean_duration_seconds=7, target_utilisation=0.7),
+    source=Source(),
+    lanes=_lanes(worker=FunctionSize(memory_mb=1769, timeout_seconds=60), visibility_margin_seconds=5),
+    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60),
+    queues=QueueConfig(wake_visibility_seconds=15, unstarted_visibility_seconds=15),
+    api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    ring_function=FunctionSize(memory_mb=512, timeout_seconds=10),
+    supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=60),
+    log_retention=RetentionDays.ONE_DAY,
+    stream=StreamConfig(parallelization_factor=1),
+)
+
+CONFIGS = {config.stage: config for config in (_LOCAL, _DEV, _PROD)}
+
+
+def configured(context: Callable[[str], str | None]) -> Config:
+    """The configuration that CDK's context asks for: `stage`, and on this machine `source_url` and its pace."""
+    config = CONFIGS[Stage(context("stage") or Stage.DEV)]
+    if not config.is_local:
+        return config
+    pace = context("source_rows_per_second")
+    source = replace(config.source, url=context("source_url"), rows_per_second_per_worker=int(pace) if pace else None)
+    return replace(config, source=source)

@@ -1,0 +1,25 @@
+"""What a ring needs: the rows it looks at, the lanes it sends to, the queue of waits, the dead letters."""
+
+from dataclasses import dataclass
+
+from coatcheck.run import settings
+from infra.lane import Lanes
+from infra.python_function import PythonFunction
+from infra.queue import Queue
+from infra.tables import JobsTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doorbells:
+    jobs: JobsTable
+    lanes: Lanes
+    wake: Queue
+    dead_letters: Queue
+
+    def let_ring(self, function: PythonFunction) -> None:
+        """Everything that the one rule may owe a job can be done by the function."""
+        self.jobs.grant(function, "GetItem", "PutItem", "Query", "UpdateItem")
+        self.jobs.grant_due(function)
+        self.lanes.let_send(function)
+        self.wake.let_send(function, variable=settings.WAKE_QUEUE)
+        self.dead_letters.let_send(function, variable=settings.DEAD_LETTER_QUEUE)
