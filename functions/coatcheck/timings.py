@@ -39,7 +39,7 @@ class Timings:
 
     supervise_every: timedelta = timedelta(minutes=1)
     source_lag: timedelta = timedelta(seconds=30)
-    """The longest that a row of the source may take from its time to its commit: `as_of` is so much before the claim."""
+    """How long a row of the source may take from its time to its commit: `as_of` is so much before the claim."""
 
     give_up_after: timedelta = timedelta(days=30)
     keep_row: timedelta = timedelta(days=30)
