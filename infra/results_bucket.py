@@ -36,7 +36,7 @@ class ResultsBucket(Construct):
     def let_sign_links(self, function: PythonFunction) -> None:
         """A presigned link can do what its signer can: read results."""
         self._tell(function)
-        function.allow("s3:GetObject", on=[self.bucket.arn_for_objects(f"{RESULTS}*")])
+        function.allow("s3:GetObject", "s3:GetObjectVersion", on=[self.bucket.arn_for_objects(f"{RESULTS}*")])
 
     def let_write(self, function: PythonFunction) -> None:
         self._tell(function)
@@ -48,6 +48,8 @@ class ResultsBucket(Construct):
             "s3:PutObject",
             on=[self.bucket.arn_for_objects(f"{prefix}*") for prefix in (RESULTS, CURSORS)],
         )
+        # Who may not list is told "forbidden" of an object that does not exist, not "not found".
+        function.allow("s3:ListBucket", on=[self.bucket.bucket_arn])
 
     def _tell(self, function: PythonFunction) -> None:
         function.tell(**{settings.RESULTS_BUCKET: self.bucket.bucket_name})
