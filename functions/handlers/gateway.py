@@ -84,6 +84,9 @@ def answered(event: Event, answer: Callable[[HttpRequest], HttpAnswer]) -> dict[
     except Exception:  # the one request: whatever went wrong, the client gets a problem document
         logger.exception("a request failed", request_id=request_id)
         made = _problem(Broken("it is logged under the request id; try again later"), request_id)
+    context = event.get("requestContext", {})
+    tenant = ((context.get("authorizer") or {}).get("lambda") or {}).get("tenant")
+    logger.info("answered", route=event.get("routeKey"), status=made.status, tenant=tenant, request_id=request_id)
     return _response(made, request_id)
 
 
