@@ -1,0 +1,41 @@
+"""The `coatcheck` command."""
+
+import sys
+
+import typer
+from rich.console import Console
+
+from coatcheck_client.commands import demo, jobs, keys, operating, stack
+from coatcheck_client.trouble import Trouble
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Coatcheck: hand in long-running jobs, follow them, and run the whole platform on this machine.",
+)
+app.command()(stack.up)
+app.command()(stack.down)
+app.command()(demo.demo)
+app.command()(jobs.status)
+app.command()(jobs.submit)
+app.command()(jobs.watch)
+app.add_typer(keys.app, name="keys")
+app.command()(operating.supervise)
+app.command()(operating.logs)
+
+
+def main() -> None:
+    """Run the command; trouble that the user can do something about is told without a traceback."""
+    try:
+        app()
+    except Trouble as trouble:
+        errors = Console(stderr=True, highlight=False, soft_wrap=True)
+        errors.print(f"[red]error:[/] {_plain(str(trouble))}")
+        if trouble.hint:
+            errors.print(f"[yellow]hint:[/]  {_plain(trouble.hint)}")
+        sys.exit(trouble.exit_code)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")

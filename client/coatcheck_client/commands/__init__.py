@@ -1,0 +1,1 @@
+"""The commands of `coatcheck`, by what they are about."""
