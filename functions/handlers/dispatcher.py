@@ -6,6 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from coatcheck.aws.call_count import taken
 from coatcheck.ring import ring
 from coatcheck.store import Unavailable
 from handlers import ports
@@ -35,4 +36,4 @@ def _ring(job_id: str) -> None:
         logger.exception("a ring failed", job_id=job_id, error=type(error).__name__)
         ports.bell().queues.wake(job_id, LATER)
     else:
-        logger.info("rung", job_id=job_id, step=type(step).__name__)
+        logger.info("rung", job_id=job_id, step=type(step).__name__, calls=taken())

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from aws_lambda_powertools import Logger
 
+from coatcheck.aws.call_count import taken
 from coatcheck.problem import BadRequest, Broken, Busy, Problem, TooLarge, Unauthorized, UnsupportedMediaType
 from coatcheck.request import Caller
 from coatcheck.store import Unavailable
@@ -86,7 +87,14 @@ def answered(event: Event, answer: Callable[[HttpRequest], HttpAnswer]) -> dict[
         made = _problem(Broken("it is logged under the request id; try again later"), request_id)
     context = event.get("requestContext", {})
     tenant = ((context.get("authorizer") or {}).get("lambda") or {}).get("tenant")
-    logger.info("answered", route=event.get("routeKey"), status=made.status, tenant=tenant, request_id=request_id)
+    logger.info(
+        "answered",
+        route=event.get("routeKey"),
+        status=made.status,
+        tenant=tenant,
+        request_id=request_id,
+        calls=taken(),
+    )
     return _response(made, request_id)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from aws_lambda_powertools import Logger
 
+from coatcheck.aws.call_count import taken
 from coatcheck.aws.clients import sqs
 from coatcheck.aws.sqs_queues import SqsMessage
 from coatcheck.doorbell import Wake
@@ -37,5 +38,5 @@ def _rung(record: Mapping[str, Any]) -> bool:
     except Unavailable as error:
         logger.warning("a job could not be rung", job_id=wake.job_id, code=error.code)
         return False
-    logger.info("rung", job_id=wake.job_id, step=type(step).__name__)
+    logger.info("rung", job_id=wake.job_id, step=type(step).__name__, calls=taken())
     return not isinstance(step, Waiting)

@@ -12,6 +12,7 @@ import msgspec
 from aws_lambda_powertools import Logger, Tracer
 
 from coatcheck.aws import clients
+from coatcheck.aws.call_count import taken
 from coatcheck.aws.database_secret import database_url
 from coatcheck.aws.sqs_queues import SqsMessage
 from coatcheck.context import Source
@@ -55,6 +56,7 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:
         deadline=datetime.now(UTC) + left,
     )
     done = work(_desk(), delivery)
+    logger.info("answered", calls=taken())
     return {"batchItemFailures": [] if done else [{"itemIdentifier": record["messageId"]}]}
 
 

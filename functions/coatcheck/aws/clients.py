@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import boto3
 from botocore.config import Config
 
+from coatcheck.aws.call_count import counted
+
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_s3 import S3Client
@@ -29,19 +31,19 @@ BULKY = Config(
 
 @cache
 def dynamodb(config: Config = PATIENT) -> "DynamoDBClient":
-    return boto3.client("dynamodb", config=config)
+    return counted(boto3.client("dynamodb", config=config))
 
 
 @cache
 def sqs(config: Config = PATIENT) -> "SQSClient":
-    return boto3.client("sqs", config=config)
+    return counted(boto3.client("sqs", config=config))
 
 
 @cache
 def s3() -> "S3Client":
-    return boto3.client("s3", config=BULKY)
+    return counted(boto3.client("s3", config=BULKY))
 
 
 @cache
 def secrets() -> "SecretsManagerClient":
-    return boto3.client("secretsmanager", config=PATIENT)
+    return counted(boto3.client("secretsmanager", config=PATIENT))
