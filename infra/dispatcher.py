@@ -8,16 +8,24 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from coatcheck.job import State, Wrote
 from infra.config import Config
 from infra.doorbells import Doorbells
 from infra.private_bucket import AccessLogs, PrivateBucket
 from infra.python_function import PythonFunction
 from infra.tables import JobsTable
 
-# A job's own item, after a transition: heartbeats and marks end here, before they cost an invocation.
+# A job's own item, after a transition that left something to do: heartbeats, marks and claims end here, before they
+# cost an invocation.
 TRANSITIONS = {
     "eventName": ["INSERT", "MODIFY"],
-    "dynamodb": {"Keys": {"item": {"S": ["job"]}}, "NewImage": {"wrote": {"S": ["transition"]}}},
+    "dynamodb": {
+        "Keys": {"item": {"S": ["job"]}},
+        "NewImage": {
+            "wrote": {"S": [Wrote.TRANSITION.value]},
+            "state": {"S": sorted(state.value for state in State if state not in (State.RUNNING, State.CANCELLING))},
+        },
+    },
 }
 
 
