@@ -45,10 +45,9 @@ class Refused(Trouble):
     def __init__(self, answer: Answer) -> None:
         problem = answer.document
         title = problem.get("title") or problem.get("message") or "no reason given"
-        lines = [f"{answer.status} {title}"]
-        if detail := problem.get("detail"):
-            lines.append(str(detail))
-        lines += [f"{error.get('pointer', '')}: {error.get('detail', '')}" for error in problem.get("errors", [])]
+        # with every bad field named, the summary of them says nothing more
+        details = [f"{error.get('pointer', '')}: {error.get('detail', '')}" for error in problem.get("errors", [])]
+        lines = [f"{answer.status} {title}", *(details or filter(None, [problem.get("detail")]))]
         super().__init__("\n".join(lines), hint=_hint(answer.status))
         self.answer = answer
 

@@ -185,13 +185,13 @@ def _publish(project: Project, emulator: Server, database: Server) -> Stack:
 
 
 def _tenant_keys(deployment: Deployment, known: tuple[TenantKey, ...]) -> tuple[TenantKey, ...]:
-    """A key for each tenant of the marketplace; those made before stay valid."""
+    """A key for each tenant of the marketplace: those made before, and new ones for tenants without."""
     texts = {key.tenant: key.api_key for key in known}
-    now = datetime.now(UTC)
-    made = [TenantKey(tenant=t, api_key=texts.get(t) or keys.new_key_text()) for t in marketplace.TENANTS]
-    for key in made:
-        keys.create(deployment, key.tenant, key.api_key, now=now)
-    return tuple(made)
+    for tenant in marketplace.TENANTS:
+        if tenant not in texts:
+            texts[tenant] = keys.new_key_text()
+            keys.create(deployment, tenant, texts[tenant], now=datetime.now(UTC))
+    return tuple(TenantKey(tenant=tenant, api_key=text) for tenant, text in texts.items())
 
 
 def _wait_until_healthy(url: str) -> None:
