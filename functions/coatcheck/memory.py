@@ -5,12 +5,13 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import md5
+from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.row import Row, Value, milliseconds
 from coatcheck.store import DuePage, Refused, TransactionRefused
-from coatcheck.write import AnyOf, Condition, Key, Put, Table, Test, Write
+from coatcheck.write import AnyOf, Condition, Key, Put, Test, Write
 
 MOST_ITEM_BYTES = 400 * 1024
 
@@ -28,14 +29,19 @@ def holds(condition: Condition | AnyOf, row: Row) -> bool:
         case Test.ABSENT:
             return value is None
         case Test.IS:
-            return value == condition.value
+            return _same(value, condition.value)
         case Test.ONE_OF:
-            return value is not None and isinstance(condition.value, list) and value in condition.value
+            return isinstance(condition.value, list) and any(_same(value, each) for each in condition.value)
         case Test.BELOW | Test.AT_MOST | Test.ABOVE:
             return _compared(condition.test, value, condition.value)
 
 
-def _compared(test: Test, left: Value | None, right: Value) -> bool:
+def _same(left: "Value | None", right: Value) -> bool:
+    """A boolean is no number to DynamoDB, although it is one to Python."""
+    return left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def _compared(test: Test, left: "Value | None", right: Value) -> bool:
     if not isinstance(left, int) or not isinstance(right, int):
         return False
     match test:
@@ -53,18 +59,25 @@ class MemoryStore:
 
     page_size: int = 100
     rows: dict[Key, Row] = field(default_factory=dict)
+    _lock: RLock = field(default_factory=RLock, repr=False)
 
     def get(self, key: Key) -> Row | None:
-        return deepcopy(self.rows.get(key))
+        with self._lock:
+            return deepcopy(self.rows.get(key))
 
     def write(self, write: Write) -> Row:
-        self._check(write)
-        return self._apply(write)
+        with self._lock:
+            self._check(write)
+            return self._apply(write)
 
     def transact(self, writes: Sequence[Write]) -> None:
         keys = [write.key for write in writes]
         if len(set(keys)) != len(keys):
             raise ValueError("a transaction may touch each item once")
+        with self._lock:
+            self._transact(writes)
+
+    def _transact(self, writes: Sequence[Write]) -> None:
         refused: dict[int, Row | None] = {}
         for position, write in enumerate(writes):
             try:
@@ -77,18 +90,14 @@ class MemoryStore:
             self._apply(write)
 
     def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
-        found = sorted(
-            (due, key.id)
-            for key, row in self.rows.items()
-            if key.table is Table.JOBS
-            and row.get("due_shard") == shard
-            and isinstance(due := row.get("due"), int)
-            and due <= milliseconds(now)
-        )
-        ids = [job_id for _, job_id in found]
-        first = ids.index(start) + 1 if start in ids else 0
-        page = tuple(ids[first : first + self.page_size])
-        return DuePage(ids=page, next=page[-1] if first + self.page_size < len(ids) else None)
+        with self._lock:
+            rows = [(key.id, row.get("due")) for key, row in self.rows.items() if row.get("due_shard") == shard]
+        found = sorted((due, job_id) for job_id, due in rows if isinstance(due, int) and due <= milliseconds(now))
+        after = _due_place(start) if start is not None else (-1, "")
+        rest = [each for each in found if each > after]
+        page = rest[: self.page_size]
+        more = len(rest) > len(page)
+        return DuePage(ids=tuple(job_id for _, job_id in page), next=f"{page[-1][1]}@{page[-1][0]}" if more else None)
 
     def _check(self, write: Write) -> None:
         row = self.rows.get(write.key)
@@ -106,6 +115,12 @@ class MemoryStore:
             raise ItemTooLarge(f"{write.key} would be larger than 400 KB")
         self.rows[write.key] = row
         return deepcopy(row)
+
+
+def _due_place(start: str) -> tuple[int, str]:
+    """Where a page starts: after a place in the index, whether or not that job is still due."""
+    job_id, _, due = start.rpartition("@")
+    return int(due), job_id
 
 
 @dataclass(kw_only=True)
@@ -171,6 +186,8 @@ class MemoryObjects:
 
     def complete(self, key: str, upload_id: str, etags: Sequence[tuple[int, str]]) -> None:
         upload = self._upload(key, upload_id)
+        if not etags:
+            raise ValueError("MalformedXML: an upload is completed from at least one part")
         chosen = [(number, upload.parts.get(number), etag) for number, etag in etags]
         if any(data is None or _etag(data) != etag for _, data, etag in chosen):
             raise PartLost(key)
