@@ -9,7 +9,7 @@ TRANSITIONS: dict[State, frozenset[State]] = {
     State.RUNNING: frozenset(
         {State.SUCCEEDED, State.FAILED, State.CANCELLED, State.QUEUED, State.RETRYING, State.CANCELLING}
     ),
-    State.RETRYING: frozenset({State.QUEUED, State.CANCELLED, State.FAILED}),
+    State.RETRYING: frozenset({State.QUEUED, State.CANCELLED}),
     State.CANCELLING: frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED}),
     State.SUCCEEDED: frozenset(),
     State.FAILED: frozenset(),

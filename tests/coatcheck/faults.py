@@ -1,0 +1,77 @@
+"""Stores that fail as DynamoDB fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from coatcheck.row import Row
+from coatcheck.store import DuePage, Store, Unavailable
+from coatcheck.write import Key, Write
+
+
+@dataclass(kw_only=True)
+class RepeatingStore:
+    """Every answer of a write is lost once, so that the SDK repeats the call."""
+
+    under: Store
+
+    def get(self, key: Key) -> Row | None:
+        return self.under.get(key)
+
+    def write(self, write: Write) -> Row:
+        self.under.write(write)
+        return self.under.write(write)
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        self.under.transact(writes)
+        self.under.transact(writes)
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        return self.under.due(shard, now, start)
+
+
+@dataclass(kw_only=True)
+class FailingStore:
+    """The next calls fail: `before` they take effect, or `after`, when only the answer is lost.
+
+    `reads` fail in their own right.
+    """
+
+    under: Store
+    before: int = 0
+    after: int = 0
+    reads: int = 0
+    calls: list[str] = field(default_factory=list)
+
+    def get(self, key: Key) -> Row | None:
+        self.calls.append("get")
+        if self.reads > 0:
+            self.reads -= 1
+            raise Unavailable("ProvisionedThroughputExceededException")
+        return self.under.get(key)
+
+    def write(self, write: Write) -> Row:
+        self.calls.append("write")
+        self._refuse()
+        row = self.under.write(write)
+        self._lose()
+        return row
+
+    def transact(self, writes: Sequence[Write]) -> None:
+        self.calls.append("transact")
+        self._refuse()
+        self.under.transact(writes)
+        self._lose()
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        return self.under.due(shard, now, start)
+
+    def _refuse(self) -> None:
+        if self.before > 0:
+            self.before -= 1
+            raise Unavailable("ThrottlingException")
+
+    def _lose(self) -> None:
+        if self.after > 0:
+            self.after -= 1
+            raise Unavailable("ReadTimeoutError")

@@ -1,0 +1,104 @@
+"""The table of transitions, against what the writes of the product really do."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from coatcheck.cancellation import cancel
+from coatcheck.claim import claim
+from coatcheck.job import DUE_SHARDS, Error, Job, State, Wrote, due_shard, row_of
+from coatcheck.memory import MemoryQueues, MemoryStore
+from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
+from coatcheck.problem import Conflict
+from coatcheck.request import Caller
+from coatcheck.ring import Bell, ring
+from coatcheck.settle import settle_write
+from coatcheck.store import Refused, Store
+from coatcheck.transition import TRANSITIONS, from_states
+from coatcheck.unstarted import settle_unstarted
+from tests.coatcheck.rows import NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, seconds, stored
+
+OUTCOMES: tuple[Outcome, ...] = (
+    Succeeded(result=Result(rows=1)),
+    Failed(error=Error(type="Timeout", message="no answer")),
+    Failed(error=Error(type="Permanent", message="no such seller", retryable=False)),
+    Cancelled(reason="nothing to do"),
+    Yielded(advanced=True),
+    Yielded(advanced=False),
+    Snoozed(delay=timedelta(minutes=1)),
+)
+
+
+def job_in_state(state: State, *, lease_left: float = 60, failures: int = 0) -> Job:
+    """A job that every write of the product could be after: due, rung, and where it is owned, by owner-1."""
+    if state in (State.RUNNING, State.CANCELLING):
+        return an_owned_job(state=state, failures=failures, lease_until=NOW + seconds(lease_left))
+    retry_at = NOW - seconds(1) if state is State.RETRYING else None
+    finished_at = NOW if state.final else None
+    return a_job(state=state, failures=failures, owner="owner-1", retry_at=retry_at, finished_at=finished_at)
+
+
+def writes(store: MemoryStore, job: Job) -> Iterator[State]:
+    """Let every part of the product at the same job, one by one, and yield the states that it makes of it."""
+
+    def became() -> State:
+        after = job_in(store).state
+        store.rows[job.key] = row_of(job)
+        return after
+
+    claim(store, doorbell(job), "owner-2", NOW, TIMINGS)
+    yield became()
+    for outcome in OUTCOMES:
+        try_write(store, job, outcome)
+        yield became()
+    ring(Bell(store=store, queues=MemoryQueues(), timings=TIMINGS), job.id, NOW)
+    yield became()
+    settle_unstarted(store, doorbell(job), NOW, TIMINGS)
+    yield became()
+    try:
+        cancel(store, Caller(tenant=job.tenant, name="me"), job.id, NOW, TIMINGS)
+    except Conflict:
+        assert job.state in (State.SUCCEEDED, State.FAILED)
+    yield became()
+
+
+def try_write(store: Store, job: Job, outcome: Outcome) -> None:
+    try:
+        store.write(settle_write(job, job.seq + 1, outcome, job.progress, NOW, TIMINGS, seconds(30)))
+    except Refused:
+        return
+
+
+def test_the_table_of_transitions_is_exactly_what_the_writes_do() -> None:
+    seen: dict[State, set[State]] = {state: set() for state in State}
+    for state in State:
+        for lease_left in (60, -1):
+            for failures in (0, 4):
+                job = job_in_state(state, lease_left=lease_left, failures=failures)
+                seen[state] |= set(writes(stored(job), job)) - {state}
+    assert seen == {state: set(targets) for state, targets in TRANSITIONS.items()}
+
+
+@pytest.mark.parametrize("state", [State.SUCCEEDED, State.FAILED, State.CANCELLED])
+def test_a_final_state_never_changes_whoever_writes(state: State) -> None:
+    job = job_in_state(state)
+    assert set(writes(stored(job), job)) == {state}
+    assert TRANSITIONS[state] == frozenset()
+
+
+def test_a_write_cannot_be_built_for_a_transition_that_the_table_does_not_have() -> None:
+    with pytest.raises(ValueError, match=r"no job moves from .*succeeded.* to running"):
+        from_states(State.RUNNING, State.SUCCEEDED)
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.CANCELLING])
+def test_whoever_ends_an_attempt_stamps_the_write_as_a_transition_so_that_the_stream_rings(state: State) -> None:
+    job = job_in_state(state)
+    store = stored(job)
+    try_write(store, job, Succeeded(result=Result()))
+    assert job_in(store).wrote is Wrote.TRANSITION
+
+
+def test_jobs_spread_over_all_shards_of_the_due_index() -> None:
+    assert {due_shard(f"j_{number}") for number in range(200)} == {f"due#{shard}" for shard in range(DUE_SHARDS)}
