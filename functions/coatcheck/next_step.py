@@ -97,4 +97,4 @@ def _until(job: Job, until: datetime | None, now: datetime, timings: Timings) ->
         return Waiting(until=until)
     if until - now <= timings.wake_limit:
         return Wait(until=until)
-    return Postpone(due=until)
+    return Nothing() if job.due == until else Postpone(due=until)
