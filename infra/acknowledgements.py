@@ -1,10 +1,11 @@
-"""Every finding of cdk-nag that stands, each with its reason."""
+"""The checks of every synth, and each of their findings that stands, with its reason."""
 
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import aws_cdk as cdk
+from cdk_nag import AwsSolutionsChecks
 
 from infra.config import Stage
 
@@ -93,6 +94,11 @@ ACKNOWLEDGED = (
         )
     ),
 )
+
+
+def add_checks(app: cdk.App) -> None:
+    """Let the synth fail for whatever AWS' solutions pack of cdk-nag finds, beside CDK's own validation."""
+    cdk.Validations.of(app).add_plugins(AwsSolutionsChecks(app))
 
 
 def acknowledge(stack: cdk.Stack, *, stage: Stage) -> None:

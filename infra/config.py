@@ -49,6 +49,10 @@ class Source:
 
     rows_per_second_per_worker: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.slots == 0:
+            raise ValueError("rows_per_second is less than rows_per_second_per_worker: no worker could read")
+
     @property
     def slots(self) -> int | None:
         """How many paced workers the database can serve."""
@@ -265,7 +269,7 @@ _LOCAL = Config(
     queues=QueueConfig(wake_visibility_seconds=15, unstarted_visibility_seconds=15),
     api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=10),
-    supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=60),
+    supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=70),
     log_retention=RetentionDays.ONE_DAY,
     stream=StreamConfig(parallelization_factor=1),
 )

@@ -4,7 +4,6 @@ import aws_cdk as cdk
 from constructs import Construct
 
 from coatcheck import registry
-from infra.acknowledgements import acknowledge
 from infra.alarms import Alarms
 from infra.api import Api
 from infra.config import Config
@@ -105,7 +104,6 @@ class CoatcheckStack(cdk.Stack):
             SupervisorFunction=supervisor.function.function.function_name,
             AlarmTopic=alarms.topic.topic_arn,
         )
-        acknowledge(self, stage=config.stage)
 
     def _say(self, **outputs: str) -> None:
         for name, value in outputs.items():

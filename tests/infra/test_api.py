@@ -1,0 +1,112 @@
+"""The API: its routes, who guards them, and that nothing else can be reached from outside."""
+
+import json
+
+from infra.config import CONFIGS, Stage
+from tests.infra.template import Template
+
+ROUTES = {
+    ("POST /v1/jobs", "submit"),
+    ("GET /v1/jobs/{id}", "status"),
+    ("HEAD /v1/jobs/{id}", "status"),
+    ("GET /v1/jobs/{id}/result", "status"),
+    ("HEAD /v1/jobs/{id}/result", "status"),
+    ("DELETE /v1/jobs/{id}", "cancel"),
+    ("GET /v1/health", "status"),
+}
+OPEN = {"GET /v1/health"}
+
+
+def routes(template: Template) -> set[tuple[str, str]]:
+    found = set()
+    for route in template.of("AWS::ApiGatewayV2::Route"):
+        _, (_, integration_ref) = route.properties["Target"]["Fn::Join"][1], route.properties["Target"]["Fn::Join"][1]
+        integration = template.referred(integration_ref)
+        function = template.referred(integration.properties["IntegrationUri"])
+        name = function.properties["FunctionName"].removeprefix(f"coatcheck-{template.config.stage}-")
+        found.add((route.properties["RouteKey"], name))
+    return found
+
+
+def kinds_routes(template: Template) -> dict[str, str]:
+    told: dict[str, str] = json.loads(template.environment("submit")["ROUTES"])
+    return told
+
+
+def test_these_are_the_routes(template: Template) -> None:
+    own = {(route, "submit") for route in kinds_routes(template)}
+    assert routes(template) == ROUTES | own
+
+
+def test_a_kind_with_a_route_of_its_own_has_it(template: Template) -> None:
+    assert kinds_routes(template)["POST /v1/reports/gst-export"] == "gst-export"
+
+
+def test_submit_knows_which_lanes_there_are(template: Template) -> None:
+    lanes = json.loads(template.environment("submit")["LANES"])
+    assert lanes == [lane.name for lane in template.config.lanes]
+
+
+def test_every_route_but_the_health_check_asks_who_is_calling(template: Template) -> None:
+    for route in template.of("AWS::ApiGatewayV2::Route"):
+        if route.properties["RouteKey"] in OPEN:
+            assert route.properties["AuthorizationType"] == "NONE"
+        else:
+            assert route.properties["AuthorizationType"] == "CUSTOM"
+            assert template.referred(route.properties["AuthorizerId"]).type == "AWS::ApiGatewayV2::Authorizer"
+
+
+def test_the_authorizer_is_asked_once_a_minute_for_each_key(template: Template) -> None:
+    (authorizer,) = template.of("AWS::ApiGatewayV2::Authorizer")
+    assert authorizer.properties["AuthorizerResultTtlInSeconds"] == 60
+    assert authorizer.properties["IdentitySource"] == ["$request.header.Authorization"]
+    assert authorizer.properties["EnableSimpleResponses"] is True
+    assert authorizer.properties["AuthorizerPayloadFormatVersion"] == "2.0"
+
+
+def test_requests_are_throttled_and_logged_without_addresses(template: Template) -> None:
+    (stage,) = template.of("AWS::ApiGatewayV2::Stage")
+    limits = stage.properties["DefaultRouteSettings"]
+    api = CONFIGS[template.config.stage].api
+    assert (limits["ThrottlingRateLimit"], limits["ThrottlingBurstLimit"]) == (
+        api.requests_per_second,
+        api.request_burst,
+    )
+    access_log = stage.properties["AccessLogSettings"]
+    assert "RetentionInDays" in template.referred(access_log["DestinationArn"]).properties
+    logged = json.loads(access_log["Format"])
+    assert {"request", "route", "status"} <= set(logged)
+    assert not [value for value in logged.values() if "sourceIp" in value or "userAgent" in value]
+
+
+def test_only_the_api_calls_functions_from_outside(template: Template) -> None:
+    for permission in template.of("AWS::Lambda::Permission"):
+        assert permission.properties["Principal"] == "apigateway.amazonaws.com"
+        assert "SourceArn" in permission.properties
+    assert not template.of("AWS::Lambda::Url")
+
+
+def test_no_resource_policy_lets_everybody_in(template: Template) -> None:
+    for kind in ("AWS::SQS::QueuePolicy", "AWS::S3::BucketPolicy", "AWS::SNS::TopicPolicy"):
+        for policy in template.of(kind):
+            for statement in template.statements(policy):
+                if statement.effect == "Allow":
+                    assert list(statement.principal) == ["Service"]
+                    assert "aws:SourceAccount" in statement.conditions["StringEquals"]
+
+
+def test_buckets_are_closed_to_the_public(template: Template) -> None:
+    for bucket in template.of("AWS::S3::Bucket"):
+        assert set(bucket.properties["PublicAccessBlockConfiguration"].values()) == {True}
+
+
+def test_nothing_else_has_an_address(template: Template) -> None:
+    reachable = {"AWS::ApiGatewayV2::Api", "AWS::ApiGateway::RestApi", "AWS::Lambda::Url", "AWS::AppSync::GraphQLApi"}
+    reachable |= {"AWS::ElasticLoadBalancingV2::LoadBalancer", "AWS::CloudFront::Distribution"}
+    (only,) = (resource for resource in template.resources if resource.type in reachable)
+    assert only == template.output("ApiId")
+    assert only.properties["ProtocolType"] == "HTTP"
+
+
+def test_production_knows_no_probe(templates: dict[Stage, Template]) -> None:
+    assert "probe" not in kinds_routes(templates[Stage.PROD]).values()
