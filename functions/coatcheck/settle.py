@@ -66,25 +66,28 @@ def owned_by(row: Row, job: Job) -> bool:
 
 def written_by(row: Row, write: Update) -> bool:
     """The echo of a fenced write: the row is this owner's and bears the write's own number."""
-    owner = next((each.value for each in write.when if isinstance(each, Condition) and each.name == "owner"), None)
-    return row.get("owner") == owner and row.get("seq") == write.set["seq"]
+    return row.get("owner") == _owner(write) and row.get("seq") == write.set["seq"]
 
 
 def settled_by(row: Row, write: Update) -> bool:
-    """The echo of a settle: in addition, the state is the one that was written."""
-    return written_by(row, write) and row.get("state") == write.set["state"]
+    """The echo of a settle, also of an earlier try whose number was lower: the owner's job is in the state it wrote."""
+    return row.get("owner") == _owner(write) and row.get("state") == write.set["state"]
+
+
+def _owner(write: Update) -> object:
+    return next((each.value for each in write.when if isinstance(each, Condition) and each.name == "owner"), None)
 
 
 def settle_write(
     job: Job, seq: int, outcome: Outcome, progress: Progress, now: datetime, timings: Timings, retry_in: timedelta
 ) -> Update:
-    """End the attempt. An outcome that leaves the job open requires `running`: from `cancelling` it only ends.
+    """End the attempt. From `cancelling` only what stands is written; all else requires `running`.
 
     The owner stays, so that a repeated call finds its own effect. `retry_in` is the wait of a failure that is tried
     again.
     """
     target, changes = _ending(job, outcome, now, timings, retry_in)
-    among = OWNED if target.final else (State.RUNNING,)
+    among = OWNED if _stands(outcome) else (State.RUNNING,)
     ran = job.ran + (now - (job.claimed_at or now))
     return update(
         job.key,
@@ -101,6 +104,17 @@ def settle_write(
             "wrote": Wrote.TRANSITION,
         },
     )
+
+
+def _stands(outcome: Outcome) -> bool:
+    """Whether a job that is to be cancelled ends with this outcome all the same: it was finished, or hopeless."""
+    match outcome:
+        case Succeeded() | Cancelled():
+            return True
+        case Failed(error=error):
+            return not error.retryable
+        case Yielded() | Snoozed():
+            return False
 
 
 def _ending(
