@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from coatcheck.job import Job, State, Wrote, job_key, job_of
+from coatcheck.job_id import is_job_id
 from coatcheck.problem import Busy, Conflict, NotFound
 from coatcheck.request import Caller
 from coatcheck.store import Refused, Store
@@ -31,7 +32,7 @@ def cancel(store: Store, caller: Caller, job_id: str, now: datetime, timings: Ti
 
 def owned_job(store: Store, caller: Caller, job_id: str) -> Job:
     """The caller's own job; another tenant's is as unknown as one that never was. Raises NotFound."""
-    row = store.get(job_key(job_id))
+    row = store.get(job_key(job_id)) if is_job_id(job_id) else None
     if row is None or row["tenant"] != caller.tenant:
         raise NotFound("there is no job of yours with this id")
     return job_of(row)
