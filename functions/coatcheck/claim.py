@@ -88,7 +88,7 @@ def _read_back(store: Store, doorbell: Doorbell, owner: str) -> Claim:
     if row is None:
         return NotClaimed(old=None)
     job = job_of(row)
-    if job.owner == owner and job.state is State.RUNNING:
+    if job.owner == owner and job.state in (State.RUNNING, State.CANCELLING):
         return Claimed(job=job)
     waits = job.state is State.QUEUED and job.attempt == doorbell.attempt
     return Undecided() if waits else NotClaimed(old=job)
