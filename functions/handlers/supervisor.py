@@ -26,12 +26,16 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
     pause = settings.timings().supervise_every
     total: dict[str, int] = {}
     while True:
-        walked = supervise(ports.bell(), _now, end)
+        walked = supervise(ports.bell(), _now, end, _log_broken)
         total = {step: total.get(step, 0) + walked.get(step, 0) for step in total | walked}
         if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):
             logger.info("supervised", steps=total)
             return {"steps": total}
         time.sleep(pause.total_seconds())  # the pace of the walks, not a wait for something
+
+
+def _log_broken(job_id: str, error: Exception) -> None:
+    logger.error("a job cannot be rung", job_id=job_id, exc_info=error)
 
 
 def _now() -> datetime:

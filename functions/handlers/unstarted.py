@@ -22,6 +22,14 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:  # noq
 
 
 def _settled(record: Mapping[str, Any]) -> bool:
+    try:
+        return _settle(record)
+    except Exception:  # one record of a batch: the others must not come back for it
+        logger.exception("an unstarted message failed", message_id=record["messageId"])
+        return False
+
+
+def _settle(record: Mapping[str, Any]) -> bool:
     doorbell = msgspec.json.decode(record["body"].encode(), type=Doorbell)
     try:
         job = settle_unstarted(ports.jobs(), doorbell, datetime.now(UTC), settings.timings())

@@ -27,7 +27,15 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:  # noq
 
 
 def _rung(record: Mapping[str, Any]) -> bool:
-    """Ring. An early message hides itself again until the wait is over."""
+    try:
+        return _ring(record)
+    except Exception:  # one record of a batch: the others must not come back for it
+        logger.exception("a wake message failed", message_id=record["messageId"])
+        return False
+
+
+def _ring(record: Mapping[str, Any]) -> bool:
+    """Whether the message has done its work. An early one hides itself again until the wait is over."""
     wake = msgspec.json.decode(record["body"].encode(), type=Wake)
     now = datetime.now(UTC)
     try:
