@@ -1,0 +1,231 @@
+"""Rings: the one thing that is owed is done, and doing it twice does no harm."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from coatcheck.claim import claim
+from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.job import Error, Job, Reason, State, Wrote
+from coatcheck.memory import MemoryQueues, MemoryStore
+from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, TakeOver, Wait, Waiting
+from coatcheck.ring import Bell, ring, sent_write, take
+from coatcheck.store import Unavailable
+from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, seconds, stored
+
+EXHAUSTED = Error(type=Reason.ATTEMPTS_EXHAUSTED, message="failed 5 times, at last with Timeout: no answer")
+
+
+@dataclass
+class Scene:
+    """A bell, what it rings, and the one job that it is about."""
+
+    store: MemoryStore
+    queues: MemoryQueues = field(default_factory=MemoryQueues)
+
+    @property
+    def bell(self) -> Bell:
+        return Bell(store=self.store, queues=self.queues, timings=TIMINGS)
+
+    @property
+    def job(self) -> Job:
+        return job_in(self.store)
+
+
+def scene(job: Job, queues: MemoryQueues | None = None) -> Scene:
+    return Scene(stored(job), queues or MemoryQueues())
+
+
+def test_a_queued_job_is_sent_to_its_lane_and_marked() -> None:
+    at = scene(a_job(lane="bulk", attempt=3, sent=2, rings=4))
+    assert ring(at.bell, JOB_ID, NOW) == Send()
+    assert at.queues.rung == [("bulk", Doorbell(job_id=JOB_ID, tenant="acme", kind="probe", attempt=3))]
+    assert (at.job.sent, at.job.rings, at.job.wrote) == (3, 1, Wrote.MARK)
+    assert at.job.due == NOW + TIMINGS.ring_again
+
+
+def test_a_sent_job_is_rung_again_under_the_same_number_and_ever_more_seldom() -> None:
+    at = scene(a_job())
+    now, gaps = NOW, []
+    for _ in range(5):
+        ring(at.bell, JOB_ID, now)
+        assert at.job.due is not None
+        gaps.append((at.job.due - now) / timedelta(minutes=20))
+        now = at.job.due
+    assert gaps == [1, 2, 4, 8, 16]
+    assert {bell.attempt for _, bell in at.queues.rung} == {1}
+
+
+def test_a_ring_again_never_waits_so_long_that_it_cannot_be_reckoned() -> None:
+    write = sent_write(a_job(sent=1, rings=10**6), NOW, TIMINGS)
+    assert write.set["rings"] == 10**6 + 1
+
+
+def test_two_rings_at_once_mark_once_and_the_second_doorbell_is_stale() -> None:
+    at = scene(a_job())
+    before = at.job
+    take(at.bell, before, Send(), NOW)
+    take(at.bell, before, Send(), NOW)
+    assert (at.job.sent, at.job.rings) == (1, 1)
+    assert len(at.queues.rung) == 2
+
+
+def test_a_worker_that_is_faster_than_the_mark_keeps_its_claim() -> None:
+    class FastWorker(MemoryQueues):
+        def ring(self, lane: str, doorbell: Doorbell) -> None:
+            super().ring(lane, doorbell)
+            claim(at.store, doorbell, "owner-1", NOW, TIMINGS)
+
+    at = scene(a_job(), FastWorker())
+    ring(at.bell, JOB_ID, NOW)
+    assert (at.job.state, at.job.owner, at.job.sent) == (State.RUNNING, "owner-1", 1)
+    assert at.job.due == NOW + TIMINGS.lease + TIMINGS.lease_grace
+
+
+def test_a_refused_mark_asks_once_more_what_is_owed() -> None:
+    class CancelledMeanwhile(MemoryQueues):
+        def ring(self, lane: str, doorbell: Doorbell) -> None:
+            super().ring(lane, doorbell)
+            at.store.rows[at.job.key]["state"] = "cancelled"
+
+    at = scene(a_job(), CancelledMeanwhile())
+    ring(at.bell, JOB_ID, NOW)
+    assert (at.job.state, at.job.freed, at.job.due) == (State.CANCELLED, True, None)
+
+
+def test_a_job_that_vanishes_under_the_ring_is_not_resurrected() -> None:
+    class Vanishing(MemoryQueues):
+        def ring(self, lane: str, doorbell: Doorbell) -> None:
+            super().ring(lane, doorbell)
+            at.store.rows.clear()
+
+    at = scene(a_job(), Vanishing())
+    ring(at.bell, JOB_ID, NOW)
+    assert at.store.rows == {}
+    assert ring(at.bell, JOB_ID, NOW) == Nothing()
+
+
+def test_a_send_that_fails_is_not_marked_so_that_it_is_tried_again() -> None:
+    class Silent(MemoryQueues):
+        def ring(self, lane: str, doorbell: Doorbell) -> None:
+            super().ring(lane, doorbell)  # it may have been sent all the same
+            raise Unavailable("ThrottlingException")
+
+    at = scene(a_job(), Silent())
+    with pytest.raises(Unavailable):
+        ring(at.bell, JOB_ID, NOW)
+    assert at.job == a_job()
+
+
+def test_a_wait_is_arranged_once_and_its_end_is_looked_after_even_if_the_message_is_lost() -> None:
+    until = NOW + seconds(30)
+    at = scene(a_job(state=State.RETRYING, attempt=2, retry_at=until, due=until))
+    assert ring(at.bell, JOB_ID, NOW) == Wait(until=until)
+    assert ring(at.bell, JOB_ID, NOW) == Waiting(until=until)
+    assert ring(at.bell, JOB_ID, NOW + seconds(29)) == Waiting(until=until)
+    assert at.queues.woken == [(JOB_ID, seconds(30))]
+    assert at.job.due == until + TIMINGS.due_grace
+    assert at.job.wrote is Wrote.MARK
+
+
+def test_a_retry_goes_from_waiting_to_its_lane_in_two_rings() -> None:
+    at = scene(a_job(state=State.RETRYING, attempt=2, sent=1, retry_at=NOW, due=NOW + seconds(60)))
+    assert ring(at.bell, JOB_ID, NOW) == Requeue()
+    assert (at.job.state, at.job.attempt, at.job.retry_at) == (State.QUEUED, 2, None)
+    assert (at.job.due, at.job.wrote) == (NOW + TIMINGS.due_grace, Wrote.TRANSITION)
+    assert at.queues.rung == []
+    assert ring(at.bell, JOB_ID, NOW) == Send()
+    assert [bell.attempt for _, bell in at.queues.rung] == [2]
+
+
+def test_a_wait_that_no_message_can_carry_is_left_to_the_supervisor() -> None:
+    until = NOW + timedelta(days=2)
+    at = scene(a_job(run_at=until))
+    assert ring(at.bell, JOB_ID, NOW) == Postpone(due=until)
+    assert ring(at.bell, JOB_ID, NOW) == Nothing()
+    assert (at.queues.woken, at.job.due) == ([], until)
+    assert ring(at.bell, JOB_ID, until) == Send()
+
+
+def test_a_live_workers_job_is_only_looked_at_again_after_its_lease() -> None:
+    at = scene(an_owned_job(due=NOW))
+    assert ring(at.bell, JOB_ID, NOW) == Postpone(due=NOW + seconds(65))
+    assert (at.job.due, at.job.state, at.job.owner) == (NOW + seconds(65), State.RUNNING, "owner-1")
+
+
+def test_a_dead_workers_job_is_taken_over_and_sent_in_two_rings() -> None:
+    at = scene(an_owned_job(lease_until=NOW - seconds(1)))
+    assert ring(at.bell, JOB_ID, NOW) == TakeOver()
+    assert (at.job.state, at.job.failures) == (State.QUEUED, 1)
+    assert ring(at.bell, JOB_ID, NOW) == Send()
+    assert [bell.attempt for _, bell in at.queues.rung] == [2]
+
+
+@pytest.mark.parametrize("reason", [Reason.ATTEMPTS_EXHAUSTED, Reason.NEVER_STARTED])
+def test_a_job_that_the_platform_gave_up_leaves_one_dead_letter_that_says_what_happened(reason: Reason) -> None:
+    failed = a_job(state=State.FAILED, attempt=5, failures=5, error=Error(type=reason, message="why"), finished_at=NOW)
+    at = scene(failed)
+    assert ring(at.bell, JOB_ID, NOW) == Conclude()
+    assert ring(at.bell, JOB_ID, NOW) == Nothing()
+    (letter,) = at.queues.dead_letters
+    assert (letter.job_id, letter.tenant, letter.kind, letter.attempt, letter.failures) == (
+        JOB_ID, "acme", "probe", 5, 5,
+    )  # fmt: skip
+    assert (letter.error_type, letter.error_message, letter.failed_at) == (reason, "why", "2026-11-10T12:00:00Z")
+    assert (at.job.freed, at.job.due, at.job.wrote) == (True, None, Wrote.MARK)
+
+
+@pytest.mark.parametrize(
+    "final",
+    [
+        {"state": State.SUCCEEDED},
+        {"state": State.CANCELLED},
+        {"state": State.CANCELLED, "error": EXHAUSTED},
+        {"state": State.FAILED, "error": Error(type="UnknownSeller", message="no such seller", retryable=False)},
+        {"state": State.FAILED},
+    ],
+)
+def test_other_ends_leave_no_dead_letter_and_are_concluded_all_the_same(final: dict[str, Any]) -> None:
+    at = scene(a_job(**final))
+    ring(at.bell, JOB_ID, NOW)
+    assert at.queues.dead_letters == []
+    assert (at.job.freed, at.job.due) == (True, None)
+
+
+def test_a_dead_letter_that_cannot_be_sent_is_owed_until_it_is() -> None:
+    class Silent(MemoryQueues):
+        def dead_letter(self, letter: DeadLetter) -> None:
+            super().dead_letter(letter)
+            raise Unavailable("ThrottlingException")
+
+    at = scene(a_job(state=State.FAILED, error=EXHAUSTED), Silent())
+    with pytest.raises(Unavailable):
+        ring(at.bell, JOB_ID, NOW)
+    assert not at.job.freed
+    assert at.job.due is not None
+
+
+def test_concluding_twice_at_once_is_harmless() -> None:
+    at = scene(a_job(state=State.FAILED, error=EXHAUSTED))
+    before = at.job
+    take(at.bell, before, Conclude(), NOW)
+    after = at.job
+    take(at.bell, before, Conclude(), NOW)
+    assert at.job == after
+
+
+def test_what_a_ring_saw_too_long_ago_changes_nothing() -> None:
+    at = scene(an_owned_job(attempt=2, owner="owner-2"))
+    now_is = at.job
+    stale = a_job(state=State.RETRYING, attempt=2, retry_at=NOW)
+    for step in (Requeue(), Postpone(due=NOW), Wait(until=NOW + seconds(1)), TakeOver()):
+        take(at.bell, stale, step, NOW)
+    assert at.job == now_is
+
+
+def test_the_doorbell_of_a_ring_is_the_one_that_a_claim_takes() -> None:
+    at = scene(a_job())
+    ring(at.bell, JOB_ID, NOW)
+    assert at.queues.rung[0][1] == doorbell(at.job)
