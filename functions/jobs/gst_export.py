@@ -1,0 +1,151 @@
+"""Export a seller's invoices of one tax period to one compressed CSV file."""
+
+import time
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+
+from coatcheck import JobContext, Meta, Output, Result, Retry, Upload, job
+from jobs._invoices import (
+    AMOUNTS,
+    HEADER,
+    Selection,
+    Totals,
+    connected,
+    copied,
+    counted,
+    has_seller,
+    last_id,
+    selection,
+    tally,
+)
+from jobs._members import Members
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+MEMBER_ROWS = 100_000
+"""A gzip member ends after so many rows, counted from the first: the same rows give the same bytes, resumed or not."""
+
+RANGE_ROWS = 10_000
+"""What one COPY reads; the pace is kept between ranges. A divisor of MEMBER_ROWS."""
+
+PART_BYTES = 5 * 1024 * 1024
+"""The least that S3 takes as a part. A part is a whole number of members, and a checkpoint follows it."""
+
+
+class UnknownSeller(Exception):
+    """The tenant has no such seller: it does not exist, or belongs to somebody else."""
+
+    def __init__(self, seller_id: str) -> None:
+        super().__init__(f"there is no seller {seller_id}")
+        self.seller_id = seller_id
+
+
+class TotalsDisagree(Exception):
+    """The file does not hold what the database counted when the export began."""
+
+    def __init__(self, *, expected: Totals, written: Totals) -> None:
+        super().__init__(
+            f"expected {expected.rows:,} invoices adding up to {_listed(expected)},"
+            f" but wrote {written.rows:,} adding up to {_listed(written)}"
+        )
+        self.expected = expected
+        self.written = written
+
+
+@dataclass(frozen=True, kw_only=True)
+class Args:
+    seller_id: Annotated[str, Meta(pattern=r"^[0-9]{1,12}$")]
+    period: Annotated[str, Meta(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Position:
+    """After which invoice the export is, and what the rows up to there add up to."""
+
+    last_id: int = 0
+    totals: Totals = field(default_factory=Totals)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cursor:
+    """`sealed`: every part is put and the totals are checked, so nothing is left but to complete the upload."""
+
+    expected: Totals | None = None
+    at: Position = field(default_factory=Position)
+    upload: Upload | None = None
+    sealed: bool = False
+
+
+@job(
+    route="/v1/reports/gst-export",
+    unique=("seller_id", "period"),
+    timeout=timedelta(minutes=30),
+    retry=Retry(failures=5, give_up_on=(UnknownSeller,)),
+)
+def gst_export(ctx: JobContext, args: Args) -> Result:
+    cursor = ctx.resume(Cursor())
+    name = f"gst-{args.seller_id}-{args.period}.csv.gz"
+    out = ctx.output(name, content_type="application/gzip", resume=cursor.upload)
+    if out.rewound is not None:
+        at = msgspec.convert(out.rewound, Position)
+        ctx.log.warning("a part is lost and written again", rows=at.totals.rows)
+        cursor = replace(cursor, at=at, upload=out.upload, sealed=False)
+    if not cursor.sealed:
+        with connected(ctx.source.url) as connection:
+            if not has_seller(connection, ctx.tenant, args.seller_id):
+                raise UnknownSeller(args.seller_id)
+            cursor = _written(ctx, selection(args.seller_id, args.period, ctx.as_of), cursor, out, connection)
+    ctx.progress(done=cursor.at.totals.rows, stage="finishing")
+    return Result(file=out.complete(), rows=cursor.at.totals.rows)
+
+
+def _written(ctx: JobContext, selected: Selection, cursor: Cursor, out: Output, connection: "Connection") -> Cursor:
+    """Write what is missing, check all of it, and put the last part. Raises TotalsDisagree."""
+    ctx.progress(done=0, stage="counting")
+    expected = cursor.expected or counted(connection, selected)
+    ctx.progress(done=0, total=expected.rows, stage="exporting")
+    cursor, at = _exported(ctx, selected, replace(cursor, expected=expected), out, connection)
+    if at.totals != expected:
+        if at.totals.rows > expected.rows:  # committed late, below `as_of`: the next attempt counts and writes anew
+            ctx.checkpoint(Cursor())
+        raise TotalsDisagree(expected=expected, written=at.totals)
+    if out.upload is None:  # too small for parts: completing stores it as one object
+        return replace(cursor, at=at)
+    upload = out.put_part(cursor.at) if out.pending else out.upload
+    cursor = replace(cursor, at=at, upload=upload, sealed=True)
+    ctx.checkpoint(cursor)
+    return cursor
+
+
+def _exported(
+    ctx: JobContext, selected: Selection, cursor: Cursor, out: Output, connection: "Connection"
+) -> tuple[Cursor, Position]:
+    """Write all members from the cursor on; the cursor returned is at the start of what is not yet put."""
+    members = Members(out.write)
+    at = cursor.at
+    if at == Position():
+        members.write(HEADER)
+    more = True
+    while more:
+        started, before = time.monotonic(), at.totals.rows
+        for rows in copied(connection, selected, after=at.last_id, rows=RANGE_ROWS):
+            members.write(b"".join(rows))
+            at = Position(last_id=last_id(rows), totals=at.totals + tally(rows))
+        more = at.totals.rows == before + RANGE_ROWS
+        ctx.progress(done=at.totals.rows)
+        if not more or at.totals.rows % MEMBER_ROWS == 0:
+            members.end()
+        if more and at.totals.rows % MEMBER_ROWS == 0 and out.pending >= PART_BYTES:
+            cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
+            ctx.checkpoint(cursor)
+        if more and ctx.source.rows_per_second:
+            ctx.wait(RANGE_ROWS / ctx.source.rows_per_second - (time.monotonic() - started))
+    return cursor, at
+
+
+def _listed(totals: Totals) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in zip(AMOUNTS, totals.amounts, strict=True))
