@@ -13,7 +13,8 @@ from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
 from coatcheck.run import settings
-from infra.config import Config, FunctionSize
+from infra.capacity import FunctionSize
+from infra.config import Config
 from infra.python_function import PythonFunction
 from infra.results_bucket import ResultsBucket
 from infra.tables import IdempotencyTable, JobsTable, TenantsTable

@@ -7,7 +7,8 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from coatcheck.run import settings
-from infra.config import Config, LaneConfig
+from infra.capacity import LaneConfig
+from infra.config import Config
 from infra.python_function import PythonFunction
 from infra.queue import Queue
 from infra.results_bucket import ResultsBucket

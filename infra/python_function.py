@@ -11,7 +11,8 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from coatcheck.run import settings
-from infra.config import Config, FunctionSize, Network
+from infra.capacity import FunctionSize, Network
+from infra.config import Config
 
 NETWORK_INTERFACES = (
     "ec2:AssignPrivateIpAddresses",

@@ -1,7 +1,7 @@
 """How workers reach the database that kinds read from: a secret on AWS, an address on this machine."""
 
 from coatcheck.run import settings
-from infra.config import Source
+from infra.capacity import Source
 from infra.python_function import PythonFunction
 
 

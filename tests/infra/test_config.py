@@ -6,7 +6,8 @@ from datetime import timedelta
 import pytest
 
 from coatcheck.timings import Timings
-from infra.config import CONFIGS, ApiConfig, Config, FunctionSize, Source, Stage, configured
+from infra.capacity import FunctionSize, Source
+from infra.config import CONFIGS, ApiConfig, Config, Stage, configured
 
 EVERY_STAGE = pytest.mark.parametrize("config", CONFIGS.values(), ids=lambda config: config.stage)
 

@@ -76,3 +76,11 @@ def test_the_supervisor_is_woken_every_minute_by_a_role_that_can_do_nothing_else
 def test_a_supervisor_that_goes_round_by_itself_is_not_cut_off_within_its_minute(template: Template) -> None:
     if template.config.timings.supervise_every < timedelta(minutes=1):
         assert template.function("supervisor").properties["Timeout"] >= 60
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_environment_is_far_from_what_lambda_takes(template: Template, name: str) -> None:
+    # 4 KB in all; a reference stands for an address of up to 150 characters
+    environment = template.environment(name)
+    size = sum(len(variable) + max(len(str(value)), 150) for variable, value in environment.items())
+    assert size < 3 * 1024

@@ -11,7 +11,8 @@ import pytest
 from aws_cdk import aws_iam as iam
 
 from infra.acknowledgements import ACKNOWLEDGED, acknowledge, add_checks
-from infra.config import CONFIGS, Network, Source, Stage
+from infra.capacity import Network, Source
+from infra.config import CONFIGS, Stage
 from infra.function_code import function_code
 from infra.stack import CoatcheckStack, RouteTaken, UnknownLane, kind_routes
 from tests.infra.template import REPOSITORY, Template, new_app, synthesized
