@@ -1,0 +1,89 @@
+"""Capacity: what is expected, what the source can serve, and the lanes that share the workers that follow."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from math import ceil
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is expected to arrive, from which the number of workers follows."""
+
+    arrivals_per_second: float
+    mean_duration_seconds: float
+    target_utilisation: float
+
+    @property
+    def slots(self) -> int:
+        """Workers that are busy for `target_utilisation` of the time under this load (Little's law)."""
+        return ceil(self.arrivals_per_second * self.mean_duration_seconds / self.target_utilisation)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The PostgreSQL that kinds read from. Where its workers are paced, it bounds how many there are."""
+
+    secret_arn: str | None = None
+    """A Secrets Manager secret in the format of RDS; the way to the database is the lanes' `network`."""
+
+    url: str | None = None
+    """Instead of a secret, on this machine alone: it would stand in the template."""
+
+    rows_per_second: int | None = None
+    """What the database can serve to all workers together."""
+
+    rows_per_second_per_worker: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.slots == 0:
+            raise ValueError("rows_per_second is less than rows_per_second_per_worker: no worker could read")
+
+    @property
+    def slots(self) -> int | None:
+        """How many paced workers the database can serve."""
+        if self.rows_per_second is None or self.rows_per_second_per_worker is None:
+            return None
+        return self.rows_per_second // self.rows_per_second_per_worker
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network:
+    """Private subnets and a security group with a way to the source and to the AWS services."""
+
+    subnet_ids: tuple[str, ...]
+    security_group_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FunctionSize:
+    memory_mb: int
+    timeout_seconds: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneConfig:
+    """A queue and its worker function. A team adds its own lane by adding one of these."""
+
+    name: str
+    share: int
+    """Parts of all slots that this lane gets, in proportion to the other lanes' shares."""
+
+    size: FunctionSize
+    visibility_margin_seconds: int
+    """How much longer than the worker's timeout a message stays hidden before the worker has claimed its job."""
+
+    oldest_message_alarm_seconds: int
+    network: Network | None = None
+    layer_arns: tuple[str, ...] = ()
+
+    @property
+    def visibility_seconds(self) -> int:
+        return self.size.timeout_seconds + self.visibility_margin_seconds
+
+
+def split(slots: int, lanes: Sequence[LaneConfig]) -> dict[str, int]:
+    """Slots of each lane by its name. They add up to `slots` where no lane needs the service's minimum of 2."""
+    shares = list(accumulate((lane.share for lane in lanes), initial=0))
+    borders = [round(slots * share / shares[-1]) for share in shares]
+    return {lane.name: max(2, after - before) for lane, (before, after) in zip(lanes, pairwise(borders), strict=True)}
