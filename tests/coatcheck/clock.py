@@ -51,6 +51,10 @@ class HandTurnedClock:
     def advance(self, seconds: float) -> None:
         """Move the time, once somebody waits for it."""
         self.await_waiting()
+        self.advance_alone(seconds)
+
+    def advance_alone(self, seconds: float) -> None:
+        """Move the time, whoever waits."""
         with self._changed:
             self._time += timedelta(seconds=seconds)
             self._changed.notify_all()

@@ -75,3 +75,8 @@ class FailingStore:
         if self.after > 0:
             self.after -= 1
             raise Unavailable("ReadTimeoutError")
+
+
+def losing(under: Store, when: str, times: int) -> FailingStore:
+    """A store whose next calls fail, as `when` says: `before` or `after` they take effect."""
+    return FailingStore(under=under, before=times if when == "before" else 0, after=times if when == "after" else 0)

@@ -63,17 +63,17 @@ class Heartbeat:
             self._lease.beat(self._store)
         except Unavailable as error:
             self._log.warning("a heartbeat failed", code=error.code)
-            return self._timings.beat_retry
+            return self._at_most(self._timings.beat_retry)
         except LeaseLost:
             # The watchdog is not armed again: if the handler does not stop by itself, it ends with the lease.
             self._log.warning("the lease is lost")
             return self._timings.lease
         self._watchdog.arm(self._lease.remaining)
         self.hide()
-        return min(self._timings.beat, max(self._hard_stop_at - self._clock.now(), timedelta(0)))
+        return self._at_most(self._timings.beat)
 
     def _run(self) -> None:
-        wait = min(self._timings.beat, self._hard_stop_at - self._clock.now())
+        wait = self._at_most(self._timings.beat)
         while True:
             self._clock.wait(self._stopped, wait.total_seconds())
             if self._stopped.is_set():
@@ -86,6 +86,10 @@ class Heartbeat:
             self._message.hide(self._lease.remaining + self._timings.message_margin)
         except Unavailable as error:
             self._log.warning("the message could not be hidden longer", code=error.code)
+
+    def _at_most(self, wait: timedelta) -> timedelta:
+        """The wait for the next beat, but not beyond the hard stop."""
+        return min(wait, max(self._hard_stop_at - self._clock.now(), timedelta(0)))
 
     def _stop_hard(self) -> None:
         """The function is about to be ended from outside, and the handler has not come to a checkpoint."""

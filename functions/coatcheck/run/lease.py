@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from hashlib import sha256
 from threading import Event, RLock
 from typing import TypeAlias
 
@@ -67,7 +68,7 @@ class HeldLease:
         self._lease_until = job.lease_until or clock.now()
         self._progress = self._written = job.progress
         self._written_at = clock.now()
-        self._begun_at = job.cursor
+        self._begun_at = job.cursor or job.cursor_key
         self._advanced = False
         self._over = False
 
@@ -80,7 +81,7 @@ class HeldLease:
         inline = cursor if len(cursor.encode()) <= INLINE_CURSOR_BYTES else None
         key = None if inline else self._stored_cursor(cursor)
         self._write(lambda seq, now: checkpoint_write(self.job, seq, self._progress, inline, key, now))
-        self._advanced = self._advanced or cursor != self._begun_at
+        self._advanced = self._advanced or (inline or key) != self._begun_at
         if self.job.state is State.CANCELLING:
             raise CancelRequested
         if self._clock.now() >= self._yield_at:
@@ -152,10 +153,14 @@ class HeldLease:
         return row is not None and owned_by(row, self.job) and row["state"] == State.CANCELLING
 
     def _stored_cursor(self, cursor: str) -> str:
-        """Write a cursor that is too large for the row under a key of its own; the row names it afterwards."""
-        key = f"cursors/{self.job.tenant}/{self.job.id}/{self.job.owner}-{self._seq}"
-        with suppress(ObjectExists):  # the echo of a call whose answer was lost
-            self._objects.put(key, cursor.encode(), nonce=str(self.job.owner), content_type="application/json")
+        """Write a cursor that is too large for the row under a key of its own; the row names it afterwards.
+
+        The key is made of the content, so that an equal cursor is stored once and known again.
+        """
+        digest = sha256(cursor.encode()).hexdigest()
+        key = f"cursors/{self.job.tenant}/{self.job.id}/{digest}"
+        with suppress(ObjectExists):
+            self._objects.put(key, cursor.encode(), nonce=digest, content_type="application/json")
         return key
 
     def _write(self, build: Build, mine: Mine = written_by) -> None:
