@@ -5,11 +5,10 @@ import json
 from coatcheck.args import InvalidArgs, checked_args
 from coatcheck.context import JobContext
 from coatcheck.endings import Cancel, CancelRequested, Permanent, Snooze, YieldRequested
-from coatcheck.job import Error
+from coatcheck.job import MOST_MESSAGE_BYTES, MOST_TYPE_BYTES, Error
 from coatcheck.kind import Kind
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
-
-MOST_MESSAGE_BYTES = 1024
+from coatcheck.text import cut
 
 
 def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
@@ -27,7 +26,7 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
     except Snooze as snooze:
         return Snoozed(delay=snooze.delay)
     except Cancel as cancel:
-        return Cancelled(reason=cut(cancel.reason))
+        return Cancelled(reason=cut(str(cancel.reason), MOST_MESSAGE_BYTES))
     except Exception as error:  # noqa: BLE001  # the one attempt: whatever a kind's code raises is an ordinary failure
         hopeless = isinstance(error, (Permanent, InvalidArgs, *kind.retry.give_up_on))
         return Failed(error=described(error, retryable=not hopeless))
@@ -36,10 +35,10 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
 
 def described(error: Exception, *, retryable: bool) -> Error:
     """An exception as the error that a client may see."""
-    return Error(type=cut(type(error).__name__), message=cut(str(error)), retryable=retryable)
-
-
-def cut(text: str, most: int = MOST_MESSAGE_BYTES) -> str:
-    """The text, cut on a UTF-8 border so that a row can always hold it."""
-    data = text.encode(errors="replace")
-    return data.decode() if len(data) <= most else data[: most - 3].decode(errors="ignore") + "…"
+    try:
+        message = str(error)
+    except Exception:  # noqa: BLE001  # an exception of a kind may not even be able to say what it is
+        message = "it has no message"
+    return Error(
+        type=cut(type(error).__name__, MOST_TYPE_BYTES), message=cut(message, MOST_MESSAGE_BYTES), retryable=retryable
+    )

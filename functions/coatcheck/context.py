@@ -8,9 +8,10 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from coatcheck.job import Progress
+from coatcheck.job import MOST_COUNT, MOST_STAGE_BYTES, Progress
 from coatcheck.objects import Objects
 from coatcheck.output import Output, Upload
+from coatcheck.text import cut
 
 C = TypeVar("C")
 T = TypeVar("T")
@@ -127,7 +128,14 @@ class JobContext:
         self._lease.save(msgspec.json.encode(cursor).decode())
 
     def progress(self, *, done: int, total: int | None = None, stage: str | None = None) -> None:
-        """Say how far the job is. Cheap: call it as often as you like. It never goes back."""
+        """Say how far the job is. Cheap: call it as often as you like. It never goes back.
+
+        Raises ValueError for what is no count.
+        """
+        counts: tuple[object, ...] = (done,) if total is None else (done, total)
+        if not all(isinstance(count, int) and 0 <= count <= MOST_COUNT for count in counts):
+            raise ValueError(f"progress counts in whole numbers from 0 on, not done={done!r}, total={total!r}")
+        stage = None if stage is None else cut(stage, MOST_STAGE_BYTES)
         self._lease.report(Progress(done=done, total=total, stage=stage))
 
     def wait(self, seconds: float) -> None:

@@ -11,6 +11,10 @@ from coatcheck.row import Row, Value, encoded_row, moment
 from coatcheck.write import Key, Table
 
 DUE_SHARDS = 8
+MOST_TYPE_BYTES = 128
+MOST_MESSAGE_BYTES = 1024
+MOST_STAGE_BYTES = 128
+MOST_COUNT = 2**53
 
 
 class State(StrEnum):

@@ -15,6 +15,12 @@ class Result:
     file: File | None = None
     rows: int | None = None
 
+    def __post_init__(self) -> None:
+        file: object = self.file
+        rows: object = self.rows
+        if not isinstance(file, File | None) or not isinstance(rows, int | None):
+            raise TypeError(f"a result is a File and a whole number of rows, not {self.file!r} and {self.rows!r}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Succeeded:

@@ -134,8 +134,9 @@ def _ending(
         case Yielded():
             return State.QUEUED, {"attempt": job.attempt + 1}
         case Snoozed(delay=delay):
-            due = min(now + timings.due_grace, now + delay)
-            return State.QUEUED, {"attempt": job.attempt + 1, "run_at": now + delay, "due": due}
+            run_at = now + min(delay, timings.give_up_after)
+            due = min(now + timings.due_grace, run_at)
+            return State.QUEUED, {"attempt": job.attempt + 1, "run_at": run_at, "due": due}
 
 
 def _failed(

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from coatcheck.job import Error, Job, Reason, State, Wrote, job_of
+from coatcheck.job import MOST_MESSAGE_BYTES, Error, Job, Reason, State, Wrote, job_of
 from coatcheck.store import Refused, Store
+from coatcheck.text import cut
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
 from coatcheck.write import Update, below, is_, update
@@ -69,6 +70,5 @@ def ended(now: datetime, timings: Timings) -> dict[str, object]:
 
 def exhausted(failures: int, last: Error) -> Error:
     """The error of a job whose budget is spent."""
-    return Error(
-        type=Reason.ATTEMPTS_EXHAUSTED, message=f"failed {failures} times, at last with {last.type}: {last.message}"
-    )
+    message = f"failed {failures} times, at last with {last.type}: {last.message}"
+    return Error(type=Reason.ATTEMPTS_EXHAUSTED, message=cut(message, MOST_MESSAGE_BYTES))
