@@ -20,11 +20,12 @@ EPOCH = datetime(2026, 11, 1, tzinfo=UTC)
 
 @dataclass(kw_only=True)
 class Performed:
-    """How a run ended and what it left: cursors (JSON) and progress in order, remembered steps, log, objects."""
+    """How a run ended and what it left: cursors (JSON), progress and waits (s) in order, steps, log, objects."""
 
     outcome: Outcome
     checkpoints: tuple[str, ...]
     progress: tuple[Progress, ...]
+    waits: tuple[float, ...]
     steps: dict[str, str]
     log: tuple[tuple[str, dict[str, object]], ...]
     objects: MemoryObjects
@@ -71,6 +72,7 @@ def perform(
         outcome=outcome,
         checkpoints=tuple(lease.saved),
         progress=tuple(lease.reported),
+        waits=tuple(lease.waits),
         steps=lease.steps,
         log=tuple(log.lines),
         objects=store,
@@ -93,6 +95,7 @@ class _Lease:
     at_checkpoint: Callable[[int], Interrupt | None]
     saved: list[str] = field(default_factory=list)
     reported: list[Progress] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
 
     def save(self, cursor: str) -> None:
         self.saved.append(cursor)
@@ -104,7 +107,8 @@ class _Lease:
         self.reported.append(progress)
 
     def wait(self, seconds: float) -> None:
-        """No test waits."""
+        """No test waits: it looks at how long a kind would have."""
+        self.waits.append(seconds)
 
     def recall(self, step: str) -> str | None:
         return self.steps.get(step)
