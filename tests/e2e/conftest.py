@@ -1,0 +1,45 @@
+"""One local stack for all end-to-end tests: the real command's own machinery, in a folder of its own."""
+
+import fcntl
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from coatcheck_client.local.guard import Guard
+from coatcheck_client.local.stack import down, up
+from coatcheck_client.project import find_project
+from tests.e2e.live import Client, LiveStack
+
+
+@pytest.fixture(scope="session")
+def live() -> Iterator[LiveStack]:
+    """The deployed application. A developer's own stack is not touched; logs are kept in .local/e2e/logs.
+
+    The guard stops everything when this process ends, also when it is killed.
+    """
+    local = find_project().root / ".local" / "e2e"
+    project = find_project(local)
+    local.mkdir(parents=True, exist_ok=True)
+    with (local.parent / "e2e.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs in one checkout take turns
+        down(project)
+        shutil.rmtree(local)
+        with Guard() as guard:
+            stack, _ = up(project, guard=guard, say=print)
+            yield LiveStack(project=project, stack=stack)
+        down(project)
+
+
+@pytest.fixture(scope="session")
+def client(live: LiveStack) -> Iterator[Client]:
+    """The tenant that owns seller 48812."""
+    with live.client("bharat-bazaar") as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def stranger(live: LiveStack) -> Iterator[Client]:
+    """Another tenant."""
+    with live.client("coastal-crafts") as client:
+        yield client

@@ -1,0 +1,236 @@
+"""The live stack as tests use it: its API over real HTTP, its AWS side, and its worker processes."""
+
+import gzip
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import boto3
+import psutil
+import urllib3
+
+from coatcheck_client.api import FINAL_STATES, Answer, Api, Document
+from coatcheck_client.deployment import Deployment, local_deployment
+from coatcheck_client.local.emulator import ACCOUNT
+from coatcheck_client.local.record import Stack, read_state
+from coatcheck_client.project import Project
+
+T = TypeVar("T")
+
+_POLL_SECONDS = 0.1
+
+
+class Client:
+    """One tenant's view of the API. Nothing is retried and no redirect is followed unless a method says so."""
+
+    def __init__(self, api: Api) -> None:
+        self.api = api
+
+    def request(self, method: str, path: str, **more: Any) -> Answer:
+        """Any request: `json=`, `body=`, `headers=`."""
+        return self.api.request(method, path, **more)
+
+    def post(self, kind: str, args: Any = None, *, key: str | None = None, **fields: Any) -> Answer:
+        """POST /v1/jobs, whatever it answers; `fields` are more of the body, such as `lane`."""
+        headers = {"Idempotency-Key": key} if key else {}
+        return self.request("POST", "/v1/jobs", json={"kind": kind, "args": args or {}, **fields}, headers=headers)
+
+    def submit(self, kind: str, args: Any = None, *, key: str | None = None, **fields: Any) -> str:
+        """Hand in a job that must be accepted; its id."""
+        answer = self.post(kind, args, key=key, **fields)
+        assert answer.status == 202, f"{answer.status}: {answer.body.decode()}"
+        return str(answer.document["id"])
+
+    def status(self, job_id: str) -> Document:
+        """The status document of a job that must exist."""
+        answer = self.request("GET", f"/v1/jobs/{job_id}?redirect=false")
+        assert answer.status == 200, f"{answer.status}: {answer.body.decode()}"
+        return answer.document
+
+    def wait_until(
+        self, job_id: str, holds: Callable[[Document], bool], *, within: float, poll: float = _POLL_SECONDS
+    ) -> Document:
+        """The first status document for which that holds; fails with the last one after `within` seconds."""
+        deadline = time.monotonic() + within
+        while not holds(document := self.status(job_id)):
+            assert time.monotonic() < deadline, f"not within {within} s: {document}"
+            time.sleep(poll)
+        return document
+
+    def wait_final(self, job_id: str, *, within: float) -> Document:
+        return self.wait_until(job_id, lambda document: document["state"] in FINAL_STATES, within=within)
+
+    def wait_state(self, job_id: str, state: str, *, within: float) -> Document:
+        """The document in which it is in that state; fails at once if it is final and will never be."""
+        document = self.wait_until(job_id, lambda d: d["state"] in {state, *FINAL_STATES}, within=within)
+        assert document["state"] == state, f"not {state}: {document}"
+        return document
+
+    def result_link(self, job_id: str) -> str:
+        """The presigned link, found redirect by redirect as a client would."""
+        to_result = self.request("GET", f"/v1/jobs/{job_id}")
+        assert to_result.status == 303, f"{to_result.status}: {to_result.body.decode()}"
+        to_file = self.request("GET", to_result.headers["location"])
+        assert to_file.status == 303, f"{to_file.status}: {to_file.body.decode()}"
+        return to_file.headers["location"]
+
+    def result(self, job_id: str) -> bytes:
+        """The result's bytes as they are stored."""
+        answer = self.request("GET", self.result_link(job_id))
+        assert answer.status == 200, f"{answer.status}: {answer.body[:500].decode(errors='replace')}"
+        return answer.body
+
+    def result_text(self, job_id: str) -> str:
+        """The text of a gzip result, all members and checksums read."""
+        return gzip.decompress(self.result(job_id)).decode()
+
+
+@dataclass(frozen=True)
+class LiveStack:
+    project: Project
+    stack: Stack
+
+    @cached_property
+    def deployment(self) -> Deployment:
+        """The AWS side, with the rights of the account's root user."""
+        return local_deployment(self.stack)
+
+    @property
+    def session(self) -> boto3.Session:
+        """For further clients: give them `endpoint_url=live.stack.aws_endpoint_url`."""
+        return self.deployment.session
+
+    @contextmanager
+    def client(self, tenant: str) -> Iterator[Client]:
+        key = next(known.api_key for known in self.stack.tenants if known.tenant == tenant)
+        with Api(self.stack.api_url, key) as api:
+            yield Client(api)
+
+    def row(self, job_id: str, item: str = "job") -> dict[str, Any] | None:
+        """An item of the jobs table, consistently read, as DynamoDB has it; None if there is none."""
+        found = self.deployment.dynamodb.get_item(
+            TableName=self.deployment.output("JobsTable"),
+            Key={"id": {"S": job_id}, "item": {"S": item}},
+            ConsistentRead=True,
+        )
+        return found.get("Item")
+
+    def function_processes(self, word: str) -> list[psutil.Process]:
+        """Processes of the functions with that word in their name: `worker-bulk`, `dispatcher`."""
+        emulator = read_state(self.project).emulator
+        assert emulator is not None
+        return [
+            child
+            for child in psutil.Process(emulator.process.pid).children(recursive=True)
+            if word in _environment(child).get("AWS_LAMBDA_FUNCTION_NAME", "")
+        ]
+
+    def kill(self, word: str) -> int:
+        """SIGKILL all processes of these functions, idle or at work, from outside. How many there were."""
+        processes = self.function_processes(word)
+        for process in processes:
+            process.send_signal(signal.SIGKILL)
+        return len(processes)
+
+    def supervise(self) -> None:
+        """One round of the supervisor, now."""
+        function = self.deployment.output("SupervisorFunction")
+        answer = self.deployment.functions.invoke(FunctionName=function, Payload=b'{"once": true}')
+        assert "FunctionError" not in answer, answer["Payload"].read().decode()
+
+    def wait_for(self, found: Callable[[], T], *, within: float) -> T:
+        """The first true value that this returns; an AssertionError after `within` seconds."""
+        deadline = time.monotonic() + within
+        while not (value := found()):
+            assert time.monotonic() < deadline, f"not within {within} s"
+            time.sleep(_POLL_SECONDS)
+        return value
+
+    def ring(self, lane: str, body: str) -> None:
+        """Put a message into a lane's queue by hand."""
+        url = self.deployment.output(f"{lane.capitalize()}QueueUrl")
+        self._client("sqs").send_message(QueueUrl=url, MessageBody=body)
+
+    def purge(self, output: str) -> None:
+        """Lose all messages of a queue."""
+        self._client("sqs").purge_queue(QueueUrl=self.deployment.output(output))
+
+    def overdue(self, job_id: str) -> None:
+        """Let a job be due now, as if its time had passed."""
+        self.deployment.dynamodb.update_item(
+            TableName=self.deployment.output("JobsTable"),
+            Key={"id": {"S": job_id}, "item": {"S": "job"}},
+            UpdateExpression="SET #due = :past",
+            ExpressionAttributeNames={"#due": "due"},
+            ExpressionAttributeValues={":past": {"N": "1"}},
+        )
+
+    def versions(self, prefix: str) -> int:
+        """How many versions of objects the results bucket has under a prefix."""
+        found = self._client("s3").list_object_versions(Bucket=self.deployment.output("ResultsBucket"), Prefix=prefix)
+        return len(found.get("Versions", []))
+
+    def log_lines(self) -> list[str]:
+        """What the functions logged in the last minutes."""
+        since = round((time.time() - 300) * 1000)
+        logs = self._client("logs")
+        return [
+            event["message"]
+            for group in logs.describe_log_groups(logGroupNamePrefix="/aws/lambda/")["logGroups"]
+            for page in logs.get_paginator("filter_log_events").paginate(
+                logGroupName=group["logGroupName"], startTime=since
+            )
+            for event in page["events"]
+        ]
+
+    @contextmanager
+    def paused_lane(self, lane: str) -> Iterator[None]:
+        """No message of the lane reaches its worker meanwhile."""
+        functions = self.deployment.functions
+        (mapping,) = [
+            each["UUID"]
+            for each in functions.list_event_source_mappings()["EventSourceMappings"]
+            if each["FunctionArn"].endswith(f"worker-{lane}")
+        ]
+        functions.update_event_source_mapping(UUID=mapping, Enabled=False)
+        try:
+            yield
+        finally:
+            functions.update_event_source_mapping(UUID=mapping, Enabled=True)
+
+    @contextmanager
+    def shorter_timeout(self, word: str, seconds: int) -> Iterator[None]:
+        """A function's time is shorter meanwhile."""
+        functions = self.deployment.functions
+        (name, before) = next(
+            (each["FunctionName"], each["Timeout"])
+            for each in functions.list_functions()["Functions"]
+            if each["FunctionName"].endswith(word)
+        )
+        functions.update_function_configuration(FunctionName=name, Timeout=seconds)
+        try:
+            yield
+        finally:
+            functions.update_function_configuration(FunctionName=name, Timeout=before)
+
+    def _client(self, service: str) -> Any:
+        return self.session.client(service, endpoint_url=self.stack.aws_endpoint_url)  # type: ignore[call-overload]  # by name
+
+    def messages(self, output: str) -> list[dict[str, Any]]:
+        """All messages of a queue, named by its output, hidden ones too, without receiving any."""
+        fields = {"QueueUrl": self.deployment.output(output)}
+        with urllib3.PoolManager(retries=False, timeout=10.0) as http:
+            answer = http.request("GET", f"{self.stack.aws_endpoint_url}/_ministack/sqs/messages", fields=fields)
+        regions = answer.json()["messages"].get(ACCOUNT, {}).get(self.stack.region, {})
+        return [message for queue in regions.values() for message in queue]
+
+
+def _environment(process: psutil.Process) -> dict[str, str]:
+    try:
+        return process.environ()
+    except psutil.Error:
+        return {}
