@@ -174,6 +174,11 @@ class LiveStack:
         found = self._client("s3").list_object_versions(Bucket=self.deployment.output("ResultsBucket"), Prefix=prefix)
         return len(found.get("Versions", []))
 
+    def object(self, key: str) -> bytes:
+        """An object of the results bucket."""
+        found = self._client("s3").get_object(Bucket=self.deployment.output("ResultsBucket"), Key=key)
+        return bytes(found["Body"].read())
+
     def log_lines(self) -> list[str]:
         """What the functions logged in the last minutes."""
         since = round((time.time() - 300) * 1000)
@@ -203,19 +208,34 @@ class LiveStack:
             functions.update_event_source_mapping(UUID=mapping, Enabled=True)
 
     @contextmanager
+    def paced(self, rows_per_second: int) -> Iterator[None]:
+        """Workers of the interactive lane read the source at a pace meanwhile."""
+        functions = self.deployment.functions
+        name = self._function("worker-interactive")
+        before = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+        paced = {**before, "SOURCE_ROWS_PER_SECOND": str(rows_per_second)}
+        functions.update_function_configuration(FunctionName=name, Environment={"Variables": paced})
+        try:
+            yield
+        finally:
+            functions.update_function_configuration(FunctionName=name, Environment={"Variables": before})
+
+    @contextmanager
     def shorter_timeout(self, word: str, seconds: int) -> Iterator[None]:
         """A function's time is shorter meanwhile."""
         functions = self.deployment.functions
-        (name, before) = next(
-            (each["FunctionName"], each["Timeout"])
-            for each in functions.list_functions()["Functions"]
-            if each["FunctionName"].endswith(word)
-        )
+        name = self._function(word)
+        before = functions.get_function_configuration(FunctionName=name)["Timeout"]
         functions.update_function_configuration(FunctionName=name, Timeout=seconds)
         try:
             yield
         finally:
             functions.update_function_configuration(FunctionName=name, Timeout=before)
+
+    def _function(self, word: str) -> str:
+        """The full name of the function whose name ends so."""
+        functions = self.deployment.functions.list_functions()["Functions"]
+        return next(each["FunctionName"] for each in functions if each["FunctionName"].endswith(word))
 
     def _client(self, service: str) -> Any:
         return self.session.client(service, endpoint_url=self.stack.aws_endpoint_url)  # type: ignore[call-overload]  # by name
