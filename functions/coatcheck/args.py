@@ -1,9 +1,10 @@
 """Checks a job's args against the dataclass of its kind, fault by fault."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -27,11 +28,7 @@ class InvalidArgs(Exception):
 def checked_args(args_type: type, value: Mapping[str, object], at: str = "/args") -> Any:
     """The args as a value of the kind's dataclass. Raises InvalidArgs with every fault of the outer level."""
     hints = get_type_hints(args_type, include_extras=True)
-    faults: list[Fault] = [
-        Fault(pointer=f"{at}/{_escaped(name)}", detail=f"unknown; the args are {', '.join(hints) or 'none'}")
-        for name in value
-        if name not in hints
-    ]
+    faults = list(_unknown(args_type, value, at))
     known: dict[str, object] = {}
     for each in fields(args_type):
         if each.name not in value:
@@ -46,8 +43,16 @@ def checked_args(args_type: type, value: Mapping[str, object], at: str = "/args"
         raise InvalidArgs(tuple(faults))
     try:
         return args_type(**known)
-    except ValueError as error:  # a kind may check its args further in __post_init__
+    except (ValueError, TypeError) as error:  # a kind may check its args further in __post_init__
         raise InvalidArgs((Fault(pointer=at, detail=str(error)),)) from error
+
+
+def _unknown(args_type: type, value: Mapping[str, object], at: str) -> Iterator[Fault]:
+    names = [each.name for each in fields(args_type)]
+    for name in value:
+        if name not in names:
+            detail = f"unknown; the args are {', '.join(names) or 'none'}"
+            yield Fault(pointer=f"{at}/{_escaped(name)}", detail=detail)
 
 
 def _required(each: "Field[Any]") -> bool:
@@ -63,15 +68,44 @@ def _converted(value: object, hint: Any, at: str) -> object:
     except msgspec.ValidationError as error:
         detail, _, path = str(error).partition(" - at `$")
         raise InvalidArgs((Fault(pointer=at + _pointer(path.rstrip("`")), detail=detail),)) from error
-    # Python's `$` also matches before a final line feed; JSON Schema's does not.
-    if isinstance(converted, str) and converted.endswith("\n") and _anchored(hint):
-        raise InvalidArgs((Fault(pointer=at, detail="ends in a line feed, which its pattern does not allow"),))
+    if faults := tuple(_overlooked(value, hint, at)):
+        raise InvalidArgs(faults)
     return converted
 
 
-def _anchored(hint: Any) -> bool:
-    metas = [meta for meta in get_args(hint)[1:] if isinstance(meta, msgspec.Meta)]
-    return any(meta.pattern is not None and meta.pattern.endswith("$") for meta in metas)
+def _overlooked(value: object, hint: Any, at: str) -> Iterator[Fault]:
+    """What msgspec lets pass at any depth: unknown names in dataclasses, and a line feed after a pattern's end."""
+    parts = get_args(hint)
+    # Python's `$` also matches before a final line feed; JSON Schema's does not.
+    if isinstance(value, str) and value.endswith("\n") and any(_anchored(part) for part in parts):
+        yield Fault(pointer=at, detail="ends in a line feed, which its pattern does not allow")
+    if isinstance(value, Mapping) and isinstance(hint, type) and is_dataclass(hint):
+        yield from _unknown(hint, value, at)
+    for step, item, inner in _inside(value, hint):
+        yield from _overlooked(item, inner, f"{at}/{_escaped(step)}")
+    if get_origin(hint) in (Annotated, Union, UnionType):
+        for part in parts:
+            yield from _overlooked(value, part, at)
+
+
+def _inside(value: object, hint: Any) -> Iterator[tuple[str, object, Any]]:
+    """What a value holds: where, what, and the hint of it."""
+    origin, parts = get_origin(hint), get_args(hint)
+    match value:
+        case Mapping() if isinstance(hint, type) and is_dataclass(hint):
+            hints = get_type_hints(hint, include_extras=True)
+            yield from ((name, item, hints[name]) for name, item in value.items() if name in hints)
+        case Mapping() if origin is dict:
+            yield from ((name, item, parts[1]) for name, item in value.items())
+        case list() if origin is tuple and Ellipsis not in parts:
+            pairs = zip(value, parts, strict=False)
+            yield from ((str(position), item, part) for position, (item, part) in enumerate(pairs))
+        case list() if origin in (list, tuple, set, frozenset):
+            yield from ((str(position), item, parts[0]) for position, item in enumerate(value))
+
+
+def _anchored(meta: object) -> bool:
+    return isinstance(meta, msgspec.Meta) and meta.pattern is not None and meta.pattern.endswith("$")
 
 
 def _pointer(path: str) -> str:

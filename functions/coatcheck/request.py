@@ -33,6 +33,8 @@ class Request:
 
     fields: Mapping[str, object]
     key: str | None
+    args_at: str = "/args"
+    """Where the args stand in the body, as a JSON pointer; on a kind's own route they are the body."""
 
     @property
     def hash(self) -> str:
@@ -44,7 +46,7 @@ class Request:
         """Raises BadRequest."""
         args = self.fields.get("args", {})
         if not isinstance(args, Mapping):
-            raise invalid("/args", "must be an object")
+            raise invalid(self.args_at, "must be an object")
         return args
 
 
@@ -74,12 +76,13 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
     if lane not in terms.lanes:
         raise invalid("/lane", f"must be one of {', '.join(terms.lanes)}")
     try:
-        checked_args(kind.args, request.args)
+        checked_args(kind.args, request.args, request.args_at)
     except InvalidArgs as error:
         raise BadRequest(f"the args do not fit the kind {kind.name}", faults=error.faults) from error
     args = canonical(request.args)
     if len(args.encode()) > MOST_ARGS_BYTES:
-        raise invalid("/args", f"larger than {MOST_ARGS_BYTES // 1024} KB: keep large inputs elsewhere and name them")
+        most = f"larger than {MOST_ARGS_BYTES // 1024} KB"
+        raise invalid(request.args_at, f"{most}: keep large inputs elsewhere and name them")
     job_id = new_job_id(now, terms.random(RANDOM_BYTES))
     timings = terms.timings
     job = Job(
@@ -102,7 +105,7 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
 
 
 def invalid(pointer: str, detail: str) -> BadRequest:
-    return BadRequest(f"{pointer}: {detail}", faults=(Fault(pointer=pointer, detail=detail),))
+    return BadRequest(f"{pointer or 'the body'}: {detail}", faults=(Fault(pointer=pointer, detail=detail),))
 
 
 def _check_fields(request: Request) -> None:

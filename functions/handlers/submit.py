@@ -21,11 +21,15 @@ def _submit(request: HttpRequest) -> HttpAnswer:
     key = checked_key(tuple(value for name, value in request.headers.items() if name == "idempotency-key"))
     body = request.json()
     kind = settings.routes().get(request.route)
-    fields = body if kind is None else {"kind": kind, "args": body}
+    asked = (
+        Request(fields=body, key=key)
+        if kind is None
+        else Request(fields={"kind": kind, "args": body}, key=key, args_at="")
+    )
     now = datetime.now(UTC)
     timings = settings.timings()
     terms = Terms(timings=timings, lanes=settings.lanes(), random=os.urandom)
-    accepted = submit(ports.jobs_and_keys(), terms, caller, Request(fields=fields, key=key), now)
+    accepted = submit(ports.jobs_and_keys(), terms, caller, asked, now)
     job = accepted.job
     headers = {"Location": f"/v1/jobs/{job.id}", "Retry-After": str(retry_after(job) or 1)}
     if accepted.replayed:

@@ -1,0 +1,125 @@
+"""Requests: what is asked for is checked before anything is accepted."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import jobs
+from coatcheck.job import Job
+from coatcheck.problem import BadRequest, Busy
+from coatcheck.request import MOST_ARGS_BYTES, Request, checked_key, requested_job
+from tests.coatcheck.rows import NOW
+from tests.coatcheck.submits import ACME, TERMS
+
+
+def job_of(**fields: Any) -> Job:
+    return requested_job(Request(fields={"kind": "probe"} | fields, key=None), ACME, TERMS, NOW)[1]
+
+
+def pointers(**fields: Any) -> list[str]:
+    with pytest.raises(BadRequest) as refused:
+        job_of(**fields)
+    return [fault.pointer for fault in refused.value.faults]
+
+
+@pytest.mark.parametrize("key", ["a", "a#b", "!~", "k" * 255, '"quoted"', "0"])
+def test_a_key_is_up_to_255_visible_ascii_characters(key: str) -> None:
+    assert checked_key((key,)) == key
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ("",),
+        (" ",),
+        ("a b",),
+        (" a",),
+        ("k" * 256,),
+        ("k" * 3000,),
+        ("é",),
+        ("🎟",),
+        ("a\r\n",),
+        ("a\n",),
+        ("a\0",),
+        ("a", "a"),
+    ],
+)
+def test_an_odd_key_is_refused_by_the_name_of_its_header(keys: tuple[str, ...]) -> None:
+    with pytest.raises(BadRequest, match="Idempotency-Key"):
+        checked_key(keys)
+
+
+def test_no_key_is_no_key_and_not_an_empty_one() -> None:
+    assert checked_key(()) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "pointer"),
+    [
+        ({"kind": None}, "/kind"),
+        ({"kind": 7}, "/kind"),
+        ({"kind": "no-such-kind"}, "/kind"),
+        ({"kind": "../probe"}, "/kind"),
+        ({"kind": "Probe"}, "/kind"),
+        ({"kind": "probe\n"}, "/kind"),
+        ({"kind": "_invoices"}, "/kind"),
+        ({"lane": "express"}, "/lane"),
+        ({"lane": None}, "/lane"),
+        ({"lane": ["bulk"]}, "/lane"),
+        ({"args": None}, "/args"),
+        ({"args": []}, "/args"),
+        ({"args": "{}"}, "/args"),
+        ({"args": {"steps": 0}}, "/args/steps"),
+        ({"args": {"stepz": 1}}, "/args/stepz"),
+        ({"run_at": "2026-11-11T00:00:00Z"}, "/run_at"),
+        ({"labels": {}}, "/labels"),
+        ({"priority": 0}, "/priority"),
+    ],
+)
+def test_a_fault_is_named_by_a_pointer_into_the_body(fields: dict[str, Any], pointer: str) -> None:
+    assert pointers(**fields) == [pointer]
+
+
+def test_every_unknown_field_is_named_at_once() -> None:
+    assert pointers(notify={}, priority=1) == ["/notify", "/priority"]
+
+
+def test_on_a_kinds_own_route_the_args_are_the_body() -> None:
+    request = Request(fields={"kind": "probe", "args": {"steps": 0, "stepz": 1}}, key=None, args_at="")
+    with pytest.raises(BadRequest) as refused:
+        requested_job(request, ACME, TERMS, NOW)
+    assert {fault.pointer for fault in refused.value.faults} == {"/steps", "/stepz"}
+
+
+def test_a_kinds_own_route_is_the_same_request_as_the_common_one() -> None:
+    fields = {"kind": "probe", "args": {"steps": 2}}
+    assert Request(fields=fields, key=None, args_at="").hash == Request(fields=fields, key=None).hash
+
+
+def test_what_is_left_out_is_the_kinds_default(kinds: Path) -> None:
+    assert kinds.is_dir()
+    job = job_of(kind="monthly-report", args={"seller_id": "1"})
+    assert (job.lane, job_of().lane, job_of().args) == ("bulk", "interactive", "{}")
+
+
+@pytest.mark.usefixtures("kinds")
+def test_args_up_to_the_limit_are_taken_and_larger_ones_are_refused_with_advice() -> None:
+    room = MOST_ARGS_BYTES - len('{"text":""}')
+    assert len(str(job_of(kind="script", args={"text": "x" * room}).args)) == MOST_ARGS_BYTES
+    with pytest.raises(BadRequest, match="keep large inputs elsewhere"):
+        job_of(kind="script", args={"text": "x" * (room + 1)})
+    with pytest.raises(BadRequest, match="64 KB"):
+        job_of(kind="script", args={"text": "प" * (room // 2)})
+
+
+def test_a_kind_whose_file_is_broken_is_the_services_fault_and_not_the_callers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "crooked.py").write_text("raise RuntimeError('not today')\n")
+    monkeypatch.setattr(jobs, "__path__", [*jobs.__path__, str(tmp_path)])
+    with pytest.raises(Busy) as busy:
+        job_of(kind="crooked")
+    assert busy.value.headers == {"Retry-After": "60"}
+    assert "not today" not in busy.value.detail
+    assert job_of().kind == "probe"
