@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -36,6 +37,7 @@ def parsed(data: bytes) -> object:
         )
     except json.JSONDecodeError as error:
         raise NotStrictJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+    _checked_item(value)
     return value
 
 
@@ -76,8 +78,7 @@ def _nesting(text: str) -> int:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
         raise NotStrictJson(f"the name {_checked(twice)!r} stands twice in one object")
     for name, item in pairs:
         _checked(name)
