@@ -1,9 +1,13 @@
 """Keys that make a request one job: the caller's idempotency key, and a kind's natural key."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 
+import msgspec
+
+from coatcheck.args import checked_args
 from coatcheck.job import Job, args_key, job_key, job_of
 from coatcheck.kind import Kind
 from coatcheck.problem import Conflict, KeyUsed
@@ -22,12 +26,13 @@ def caller_key(tenant: str, request: Request) -> Key | None:
     return Key(table=Table.IDEMPOTENCY, id=f"key#{tenant}#{sha256(request.key.encode()).hexdigest()}")
 
 
-def natural_key(tenant: str, request: Request, kind: Kind) -> Key | None:
-    """Where it is kept which open job has the values of the args that the kind names as unique."""
-    if not kind.unique:
+def natural_key(kind: Kind, job: Job) -> Key | None:
+    """Where it is kept which open job has the values of the args that the kind names as unique, defaults included."""
+    if not kind.unique or job.args is None:
         return None
-    value = digest([request.args.get(name) for name in kind.unique])
-    return Key(table=Table.IDEMPOTENCY, id=f"unique#{tenant}#{kind.name}#{value}")
+    args = checked_args(kind.args, json.loads(job.args))
+    value = digest([msgspec.to_builtins(getattr(args, name)) for name in kind.unique])
+    return Key(table=Table.IDEMPOTENCY, id=f"unique#{job.tenant}#{kind.name}#{value}")
 
 
 def caller_key_write(key: Key, job: Job, request: Request, now: datetime, timings: Timings) -> Put:

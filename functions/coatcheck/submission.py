@@ -36,7 +36,7 @@ def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: da
         if (known := known_job(store, key, request, now)) is not None:
             return Accepted(job=known, replayed=True)
         raise
-    unique = natural_key(caller.tenant, request, kind)
+    unique = natural_key(kind, job)
     ended: str | None = None
     for _ in range(MOST_TRIES):
         keys = [caller_key_write(key, job, request, now, terms.timings)] if key else []
@@ -48,9 +48,10 @@ def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: da
             if (known := known_job(store, key, request, now)) is not None:
                 return Accepted(job=known, replayed=True)
         elif unique is not None and (found := holder(store, unique, job, now)) is not None:
-            if found.job is not None and _joined(store, key, found.job, request, terms, now):
+            if found.job is None:
+                ended = found.id
+            elif _joined(store, key, found.job, request, terms, now):
                 return Accepted(job=found.job, replayed=False)
-            ended = found.id
     raise Busy("the request's keys are changing hands: send it again", headers={"Retry-After": "1"})
 
 
