@@ -28,7 +28,7 @@ class OfHopeless(Hopeless):
     """A fault of the kind that is given up on."""
 
 
-def ending(play: Callable[[JobContext], Any], args: object = Args()) -> Outcome:  # noqa: B008  # it is frozen
+def ending(play: Callable[[JobContext], Any], args: object = Args()) -> Outcome:
     @job(retry=Retry(give_up_on=(Hopeless,)))
     def play_it(ctx: JobContext, args: Args) -> Result | None:
         found: Result | None = play(ctx)
