@@ -8,16 +8,19 @@ from hashlib import md5
 from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.limits import (
+    BeyondLimits,
+    check_group,
+    check_item,
+    check_key,
+    check_object_key,
+    check_part_number,
+    check_writes,
+)
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.row import Row, Value, milliseconds
 from coatcheck.store import DuePage, Refused, TransactionRefused
 from coatcheck.write import AnyOf, Condition, Key, Put, Test, Write
-
-MOST_ITEM_BYTES = 400 * 1024
-
-
-class ItemTooLarge(Exception):
-    """DynamoDB refuses items over 400 KB."""
 
 
 def holds(condition: Condition | AnyOf, row: Row) -> bool:
@@ -62,18 +65,18 @@ class MemoryStore:
     _lock: RLock = field(default_factory=RLock, repr=False)
 
     def get(self, key: Key) -> Row | None:
+        check_key(key)
         with self._lock:
             return deepcopy(self.rows.get(key))
 
     def write(self, write: Write) -> Row:
+        check_writes([write])
         with self._lock:
             self._check(write)
             return self._apply(write)
 
     def transact(self, writes: Sequence[Write]) -> None:
-        keys = [write.key for write in writes]
-        if len(set(keys)) != len(keys):
-            raise ValueError("a transaction may touch each item once")
+        check_writes(writes)
         with self._lock:
             self._transact(writes)
 
@@ -111,8 +114,7 @@ class MemoryStore:
         else:
             row = {**deepcopy(write.set_if_absent), **self.rows[write.key], **deepcopy(write.set)}
             row = {name: value for name, value in row.items() if name not in write.remove}
-        if len(repr(row).encode()) > MOST_ITEM_BYTES:
-            raise ItemTooLarge(f"{write.key} would be larger than 400 KB")
+        check_item(write.key, row)
         self.rows[write.key] = row
         return deepcopy(row)
 
@@ -132,11 +134,12 @@ class MemoryQueues:
     dead_letters: list[DeadLetter] = field(default_factory=list)
 
     def ring(self, lane: str, doorbell: Doorbell) -> None:
+        check_group(doorbell.tenant)
         self.rung.append((lane, doorbell))
 
     def wake(self, job_id: str, delay: timedelta) -> None:
         if not timedelta(0) <= delay <= timedelta(minutes=15):
-            raise ValueError(f"SQS delays a message by 0 to 900 seconds, not by {delay}")
+            raise BeyondLimits(f"SQS delays a message by 0 to 900 seconds, not by {delay}")
         self.woken.append((job_id, delay))
 
     def dead_letter(self, letter: DeadLetter) -> None:
@@ -151,7 +154,7 @@ class MemoryMessage:
 
     def hide(self, span: timedelta) -> None:
         if not timedelta(0) <= span <= timedelta(hours=12):
-            raise ValueError(f"SQS hides a message for 0 to 43,200 seconds, not for {span}")
+            raise BeyondLimits(f"SQS hides a message for 0 to 43,200 seconds, not for {span}")
         self.hidden.append(span)
 
 
@@ -173,11 +176,13 @@ class MemoryObjects:
     _about: dict[str, StoredObject] = field(default_factory=dict)
 
     def begin(self, key: str, *, nonce: str, content_type: str) -> str:
+        check_object_key(key)
         upload_id = f"upload-{len(self.uploads) + 1}-{nonce}"
         self.uploads[upload_id] = _Upload(key=key, nonce=nonce, content_type=content_type)
         return upload_id
 
     def put_part(self, key: str, upload_id: str, number: int, data: bytes) -> str:
+        check_part_number(number)
         self._upload(key, upload_id).parts[number] = data
         return _etag(data)
 
@@ -187,19 +192,20 @@ class MemoryObjects:
     def complete(self, key: str, upload_id: str, etags: Sequence[tuple[int, str]]) -> None:
         upload = self._upload(key, upload_id)
         if not etags:
-            raise ValueError("MalformedXML: an upload is completed from at least one part")
+            raise BeyondLimits("MalformedXML: an upload is completed from at least one part")
         chosen = [(number, upload.parts.get(number), etag) for number, etag in etags]
         if any(data is None or _etag(data) != etag for _, data, etag in chosen):
             raise PartLost(key)
         parts = [data for _, data, _ in chosen if data is not None]
         if any(len(data) < MINIMUM_PART_BYTES for data in parts[:-1]):
-            raise ValueError("EntityTooSmall: a part that is not the last is smaller than 5 MiB")
+            raise BeyondLimits("EntityTooSmall: a part that is not the last is smaller than 5 MiB")
         if key in self.contents:
             raise ObjectExists(key)
         self._store(key, b"".join(parts), upload.nonce, upload.content_type)
         del self.uploads[upload_id]
 
     def put(self, key: str, data: bytes, *, nonce: str, content_type: str, replacing: str | None = None) -> None:
+        check_object_key(key)
         stands = self.head(key)
         if (stands.etag if stands else None) != replacing:
             raise ObjectExists(key)

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coatcheck.job import Error, Job, Progress, State, StoredResult, Wrote, job_of, row_of
-from coatcheck.memory import MOST_ITEM_BYTES, ItemTooLarge, MemoryStore
+from coatcheck.limits import MOST_ITEM_BYTES, ItemTooLarge
+from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Failed
 from coatcheck.row import encoded, encoded_row, milliseconds, moment
 from coatcheck.run.lease import INLINE_CURSOR_BYTES
