@@ -28,7 +28,7 @@ TEXTS = (
     "description",
     "irn",
 )
-# The amounts come last, after a cell that is the same in every row: so `tally` finds them without reading the rest.
+# The amounts come last, after a cell that is the same in every row: so `_batch` finds them without reading the rest.
 COLUMNS = ("invoice_id", "invoice_date", *TEXTS, "quantity", "gst_rate", "currency", *AMOUNTS)
 HEADER = (",".join(COLUMNS) + "\n").encode()
 BEFORE_AMOUNTS = b",INR,"
@@ -78,6 +78,15 @@ class Totals:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Some rows as they go into the file, the id of the last one, and what they add up to."""
+
+    lines: bytes
+    last_id: int
+    totals: Totals
+
+
+@dataclass(frozen=True, kw_only=True)
 class Selection:
     """A seller's invoices of a period, as they were recorded at a moment."""
 
@@ -93,21 +102,6 @@ def selection(seller_id: str, period: str, as_of: datetime) -> Selection:
     start = datetime(year, month, 1, tzinfo=INDIA)
     end = datetime(year + month // 12, month % 12 + 1, 1, tzinfo=INDIA)
     return Selection(seller_id=seller_id, start=start, end=end, as_of=as_of)
-
-
-def tally(rows: Sequence[memoryview]) -> Totals:
-    """Add up rows from the very bytes that are written. Raises MalformedRows."""
-    amounts = b",".join([bytes(row).rpartition(BEFORE_AMOUNTS)[2] for row in rows])
-    paise = list(map(int, amounts.replace(b".", b"").split(b",")))
-    if len(paise) != len(rows) * len(AMOUNTS):
-        raise MalformedRows
-    sums = (sum(paise[column :: len(AMOUNTS)]) for column in range(len(AMOUNTS)))
-    return Totals(rows=len(rows), amounts=tuple(Decimal(each).scaleb(-2) for each in sums))
-
-
-def last_id(rows: Sequence[memoryview]) -> int:
-    """The id of the last of some rows."""
-    return int(bytes(rows[-1]).partition(b",")[0])
 
 
 @contextmanager
@@ -143,8 +137,8 @@ def counted(connection: "Connection", selected: Selection) -> Totals:
     return Totals(rows=rows, amounts=tuple(amounts))
 
 
-def copied(connection: "Connection", selected: Selection, after: int, rows: int) -> Iterator[list[memoryview]]:
-    """A range of invoices in CSV, in batches: at most `rows`, from the lowest id above `after` on."""
+def copied(connection: "Connection", selected: Selection, after: int, rows: int) -> Iterator[Batch]:
+    """A range of invoices, at most `rows`, from the lowest id above `after` on. Raises SourceFailed, MalformedRows."""
     from psycopg.sql import SQL
 
     cells = SQL(", ").join(_cell(column) for column in COLUMNS)
@@ -156,9 +150,23 @@ def copied(connection: "Connection", selected: Selection, after: int, rows: int)
     with connection.cursor() as cursor, cursor.copy(query, parameters):
         ended = False
         while not ended:
-            batch, ended = connection.wait(_received(connection.pgconn))
-            if batch:
-                yield batch
+            received, ended = connection.wait(_received(connection.pgconn))
+            if received:
+                yield _batch(received)
+
+
+def _batch(rows: Sequence[memoryview]) -> Batch:
+    """Join rows, and add up the very bytes that are written."""
+    amounts = b",".join([bytes(row).rpartition(BEFORE_AMOUNTS)[2] for row in rows])
+    paise = list(map(int, amounts.replace(b".", b"").split(b",")))
+    if len(paise) != len(rows) * len(AMOUNTS):
+        raise MalformedRows
+    sums = (sum(paise[column :: len(AMOUNTS)]) for column in range(len(AMOUNTS)))
+    return Batch(
+        lines=b"".join(rows),
+        last_id=int(bytes(rows[-1]).partition(b",")[0]),
+        totals=Totals(rows=len(rows), amounts=tuple(Decimal(each).scaleb(-2) for each in sums)),
+    )
 
 
 # A quarter faster than `Copy.read`, which goes through three Python functions for every row.

@@ -1,6 +1,9 @@
 """Export a seller's invoices of one tax period to one compressed CSV file."""
 
 import time
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -11,15 +14,14 @@ from coatcheck import JobContext, Meta, Output, Result, Retry, Upload, job
 from jobs._invoices import (
     AMOUNTS,
     HEADER,
+    Batch,
     Selection,
     Totals,
     connected,
     copied,
     counted,
     has_seller,
-    last_id,
     selection,
-    tally,
 )
 from jobs._members import Members
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 MEMBER_ROWS = 100_000
 """A gzip member ends after so many rows, counted from the first: the same rows give the same bytes, resumed or not."""
 
-RANGE_ROWS = 10_000
+RANGE_ROWS = 25_000
 """What one COPY reads; the pace is kept between ranges. A divisor of MEMBER_ROWS."""
 
 PART_BYTES = 5 * 1024 * 1024
@@ -129,22 +131,38 @@ def _exported(
     at = cursor.at
     if at == Position():
         members.write(HEADER)
-    more = True
-    while more:
-        started, before = time.monotonic(), at.totals.rows
-        for rows in copied(connection, selected, after=at.last_id, rows=RANGE_ROWS):
-            members.write(b"".join(rows))
-            at = Position(last_id=last_id(rows), totals=at.totals + tally(rows))
-        more = at.totals.rows == before + RANGE_ROWS
-        ctx.progress(done=at.totals.rows)
-        if not more or at.totals.rows % MEMBER_ROWS == 0:
-            members.end()
-        if more and at.totals.rows % MEMBER_ROWS == 0 and out.pending >= PART_BYTES:
-            cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
-            ctx.checkpoint(cursor)
-        if more and ctx.source.rows_per_second:
-            ctx.wait(RANGE_ROWS / ctx.source.rows_per_second - (time.monotonic() - started))
+    with closing(_ranges(ctx, selected, at.last_id, connection)) as ranges:
+        for batches in ranges:
+            for batch in batches:
+                members.write(batch.lines)
+                at = Position(last_id=batch.last_id, totals=at.totals + batch.totals)
+            ctx.progress(done=at.totals.rows)
+            if at.totals.rows % MEMBER_ROWS == 0:
+                members.end()
+                if out.pending >= PART_BYTES:
+                    cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
+                    ctx.checkpoint(cursor)
+    members.end()
     return cursor, at
+
+
+def _ranges(
+    ctx: JobContext, selected: Selection, after: int, connection: "Connection"
+) -> Generator[list[Batch], None, None]:
+    """Read range after range, each while the one before it is worked on, and no faster than the pace allows."""
+    pace = ctx.source.rows_per_second
+
+    def read(after: int) -> list[Batch]:
+        return list(copied(connection, selected, after, RANGE_ROWS))
+
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        started, reading = time.monotonic(), reader.submit(read, after)
+        while batches := reading.result():
+            if pace is not None:
+                due = started + sum(batch.totals.rows for batch in batches) / pace
+                ctx.wait(max(0.0, due - time.monotonic()))
+            started, reading = time.monotonic(), reader.submit(read, batches[-1].last_id)
+            yield batches
 
 
 def _listed(totals: Totals) -> str:
