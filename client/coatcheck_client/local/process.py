@@ -3,7 +3,8 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def is_running(process: Process) -> bool:
 
 def wait(process: Process) -> int:
     """Wait for a process that this very process started, and return its exit code."""
-    return _children[process.pid].wait()
+    return _children.pop(process.pid).wait()
 
 
 def stop(process: Process, *, grace_seconds: float = 10.0) -> None:
@@ -66,13 +67,11 @@ def stop(process: Process, *, grace_seconds: float = 10.0) -> None:
     members = set(_members(process))
     if leader := _leader(process):
         _send(leader, process.stop_signal)
-        psutil.wait_procs([leader], timeout=grace_seconds)
+        _wait_for_end([leader], process, grace_seconds)
     members.update(_members(process))
     for member in members:
         _send(member, signal.SIGKILL)
-    psutil.wait_procs(members, timeout=grace_seconds)
-    if child := _children.pop(process.pid, None):
-        child.wait()
+    _wait_for_end(members, process, grace_seconds)
 
 
 def _leader(process: Process) -> psutil.Process | None:
@@ -80,14 +79,15 @@ def _leader(process: Process) -> psutil.Process | None:
     try:
         leader = psutil.Process(process.pid)
         same = abs(leader.create_time() - process.started) <= _START_TIME_SLACK_SECONDS
-        return leader if same and leader.status() != psutil.STATUS_ZOMBIE else None
+        return leader if same and _runs(leader) else None
     except psutil.NoSuchProcess:
         return None
 
 
 def _reap(process: Process) -> None:
-    if child := _children.get(process.pid):
-        child.poll()
+    child = _children.get(process.pid)
+    if child and child.poll() is not None:
+        del _children[process.pid]
 
 
 def _members(process: Process) -> Iterator[psutil.Process]:
@@ -107,6 +107,21 @@ def _is_orphan(candidate: psutil.Process, process: Process) -> bool:
             and _MARK in candidate.environ()
         )
     except (psutil.Error, ProcessLookupError):
+        return False
+
+
+def _wait_for_end(members: Iterable[psutil.Process], process: Process, seconds: float) -> None:
+    """Not psutil's own wait: a zombie counts as ended, since its parent may be waiting for us before it looks."""
+    deadline = time.monotonic() + seconds
+    while any(_runs(member) for member in members) and time.monotonic() < deadline:
+        time.sleep(0.02)
+        _reap(process)
+
+
+def _runs(member: psutil.Process) -> bool:
+    try:
+        return member.is_running() and member.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
         return False
 
 
