@@ -64,7 +64,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3.14 pyth
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --offline --editable .
 	@touch $@
 
-node_modules/.ready: package-lock.json package.json .venv/.ready
+node_modules/.ready: package-lock.json package.json | .venv/.ready
 	@echo 'Installing the CDK command line into node_modules …'
 	@$(BIN)/npm ci --silent
 	@touch $@
