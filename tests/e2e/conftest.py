@@ -27,7 +27,7 @@ def live() -> Iterator[LiveStack]:
         shutil.rmtree(local)
         with Guard() as guard:
             stack, _ = up(project, guard=guard, say=print)
-            yield LiveStack(project=project, stack=stack)
+            yield LiveStack(project=project, stack=stack, guard=guard)
         down(project)
 
 

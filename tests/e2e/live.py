@@ -16,6 +16,7 @@ import urllib3
 from coatcheck_client.api import FINAL_STATES, Answer, Api, Document
 from coatcheck_client.deployment import Deployment, local_deployment
 from coatcheck_client.local.emulator import ACCOUNT
+from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import Stack, read_state
 from coatcheck_client.project import Project
 
@@ -93,6 +94,8 @@ class Client:
 class LiveStack:
     project: Project
     stack: Stack
+    guard: Guard
+    """Stops what it is told to watch when the tests end, however they end."""
 
     @cached_property
     def deployment(self) -> Deployment:
