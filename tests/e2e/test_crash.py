@@ -59,7 +59,8 @@ def test_an_up_that_is_ended_midway_leaves_no_process(other: Project, number: si
         stderr=subprocess.DEVNULL,
     )
     eventually((other.logs / "cdk-deploy.log").exists, within=120)
-    assert len(processes_of(other)) >= 3, "ministack, PostgreSQL and the CDK command line"
+    # ministack, PostgreSQL and the CDK command line
+    eventually(lambda: len(processes_of(other)) >= 3, within=10)
     command.send_signal(number)
     assert command.wait(timeout=30) != 0
     eventually(lambda: not processes_of(other), within=30)
