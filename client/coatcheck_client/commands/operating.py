@@ -52,7 +52,7 @@ def logs(
 
 
 def _round(deployment: Deployment) -> None:
-    answer = deployment.functions.invoke(FunctionName=deployment.output("SupervisorFunction"), Payload=b"{}")
+    answer = deployment.functions.invoke(FunctionName=deployment.output("SupervisorFunction"), Payload=b'{"once": true}')
     text = answer["Payload"].read().decode()
     if answer.get("FunctionError"):
         raise RoundFailed(text)

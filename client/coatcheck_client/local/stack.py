@@ -177,6 +177,8 @@ def _publish(project: Project, emulator: Server, database: Server) -> Stack:
     )
     deployment = local_deployment(stack)
     address.publish(deployment.api_gateway, deployment.output("ApiId"))
+    # The emulator's first tick of a schedule comes a whole period after its creation; here it is made up for.
+    deployment.functions.invoke(FunctionName=deployment.output("SupervisorFunction"), InvocationType="Event")
     _wait_until_healthy(stack.api_url)
     before = read_stack(project)
     stack = replace(stack, tenants=_tenant_keys(deployment, before.tenants if before else ()))
