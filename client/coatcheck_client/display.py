@@ -5,7 +5,7 @@ from typing import Protocol, Self
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from coatcheck_client.api import Document
 
@@ -29,12 +29,12 @@ class LiveBar:
             TextColumn("{task.fields[state]}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
-            MofNCompleteColumn(),
+            TextColumn("{task.fields[count]}"),
             TextColumn("{task.fields[stage]}"),
             TimeElapsedColumn(),
             console=console,
         )
-        self._task = self._progress.add_task("", total=None, state="", stage="")
+        self._task = self._progress.add_task("", total=None, state="", count="", stage="")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -51,6 +51,7 @@ class LiveBar:
             completed=progress.get("done") or 0,
             total=progress.get("total"),
             state=f"[{_COLOURS.get(state, 'cyan')}]{state}[/]",
+            count=_count(progress),
             stage=_note(document),
         )
 
@@ -71,7 +72,7 @@ class PlainLines:
         progress = document.get("progress") or {}
         words = [document["id"], document["state"]]
         if progress.get("total"):
-            words.append(f"{progress.get('percent', 0)} % ({progress.get('done', 0):,} of {progress['total']:,})")
+            words.append(f"{progress.get('percent', 0)} % ({_count(progress)})")
         line = " ".join([*words, _note(document)]).rstrip()
         if line != self._last:
             print(line, flush=True)  # noqa: T201 (this is the output)
@@ -92,6 +93,11 @@ def choose_display(*, json: bool) -> Display:
     if json:
         return JsonLines()
     return LiveBar(Console()) if sys.stdout.isatty() else PlainLines()
+
+
+def _count(progress: Document) -> str:
+    total = progress.get("total")
+    return f"{progress.get('done') or 0:,} of {total:,}" if total else ""
 
 
 def _note(document: Document) -> str:

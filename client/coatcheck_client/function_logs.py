@@ -13,7 +13,7 @@ _POLL_SECONDS = 1.0
 _LOOK_BACK = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
 class LogLine:
     at: int
     """Epoch milliseconds."""
@@ -47,9 +47,10 @@ def functions(deployment: Deployment, wanted: str | None) -> list[str]:
 
 def read(deployment: Deployment, names: list[str], *, since: datetime) -> list[LogLine]:
     """All lines of these functions since then, oldest first."""
-    return sorted(
+    lines = [
         line for name in names for line in _read_group(deployment, name, _log_group(deployment, name), since=since)
-    )
+    ]
+    return sorted(lines, key=lambda line: line.at)  # of the same moment: in the order of their log
 
 
 def follow(deployment: Deployment, names: list[str], *, since: datetime) -> Iterator[LogLine]:

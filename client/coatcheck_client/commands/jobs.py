@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import urljoin
 
 import msgspec
 import typer
@@ -95,7 +96,7 @@ def _follow(api: Api, job_id: str, *, json: bool) -> None:
 
     document = follow(api, job_id, choose_display(json=json))
     if not json:
-        _print_ending(document)
+        _print_ending(api, document)
     if document["state"] != _SUCCEEDED:
         raise typer.Exit(ExitCode.JOB_FAILED)
 
@@ -110,13 +111,13 @@ def _print_ticket(answer: Answer, *, json: bool) -> None:
     _console.print(f"follow it with `coatcheck watch {document['id']}`")
 
 
-def _print_ending(document: Document) -> None:
+def _print_ending(api: Api, document: Document) -> None:
     if error := document.get("error"):
         _console.print(f"[red]{error.get('type')}[/]: {error.get('message')}", soft_wrap=True)
     if result := document.get("result"):
         size = f", {result['bytes']:,} bytes" if "bytes" in result else ""
         rows = f", {result['rows']:,} rows" if "rows" in result else ""
-        _console.print(f"result: {result.get('url')}{rows}{size}", soft_wrap=True)
+        _console.print(f"result: {urljoin(api.url, result.get('url', ''))}{rows}{size}", soft_wrap=True)
 
 
 def _print_document(document: Document) -> None:

@@ -52,7 +52,9 @@ def logs(
 
 
 def _round(deployment: Deployment) -> None:
-    answer = deployment.functions.invoke(FunctionName=deployment.output("SupervisorFunction"), Payload=b'{"once": true}')
+    answer = deployment.functions.invoke(
+        FunctionName=deployment.output("SupervisorFunction"), Payload=b'{"once": true}'
+    )
     text = answer["Payload"].read().decode()
     if answer.get("FunctionError"):
         raise RoundFailed(text)
