@@ -1,6 +1,5 @@
 """What AWS' services refuse by size and form, for fakes that are as strict."""
 
-import re
 from collections.abc import Sequence
 
 from coatcheck.row import Row, Value
@@ -13,7 +12,6 @@ MOST_OPTIONS = 100
 MOST_WRITES = 100
 MOST_OBJECT_KEY_BYTES = 1024
 MOST_PARTS = 10_000
-GROUP = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
 
 
 class BeyondLimits(ValueError):
@@ -46,11 +44,6 @@ def check_writes(writes: Sequence[Write]) -> None:
         check_key(write.key)
         for condition in write.when:
             _check_options(condition)
-
-
-def check_group(group: str) -> None:
-    if not GROUP.fullmatch(group):
-        raise BeyondLimits(f"a message group is named by 1 to 128 letters, digits and punctuation, not by {group!r}")
 
 
 def check_object_key(key: str) -> None:

@@ -28,9 +28,10 @@ FIRST_CONFLICT_WAIT_SECONDS = 0.02
 class DynamoStore:
     """The tables that a function may touch, by name, through one client."""
 
-    def __init__(self, client: "DynamoDBClient", tables: Mapping[Table, str]) -> None:
+    def __init__(self, client: "DynamoDBClient", tables: Mapping[Table, str], *, page_size: int = PAGE_SIZE) -> None:
         self._client = client
         self._tables = tables
+        self._page_size = page_size
 
     def get(self, key: Key) -> Row | None:
         with passing_errors():
@@ -82,7 +83,7 @@ class DynamoStore:
                 KeyConditionExpression="#due_shard = :shard AND #due <= :now",
                 ExpressionAttributeNames={"#due_shard": "due_shard", "#due": "due"},
                 ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(milliseconds(now))}},
-                Limit=PAGE_SIZE,
+                Limit=self._page_size,
                 **more,
             )
         last = page.get("LastEvaluatedKey")

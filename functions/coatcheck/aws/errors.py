@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from botocore.exceptions import ClientError, HTTPClientError
+from botocore.exceptions import ClientError, HTTPClientError, IncompleteReadError
+from botocore.exceptions import ConnectionError as NoConnection
 
 from coatcheck.store import Unavailable
 
@@ -19,6 +20,7 @@ PASSING = frozenset(
         "ServiceUnavailable",
         "SlowDown",
         "ThrottlingException",
+        "TransactionConflictException",
         "TransactionInProgressException",
     }
 )
@@ -36,7 +38,7 @@ def passing_errors() -> Iterator[None]:
     """Turn no answer, throttling and faults of the service into Unavailable; the rest flies."""
     try:
         yield
-    except HTTPClientError as error:  # timeouts, refused and broken connections
+    except (HTTPClientError, NoConnection, IncompleteReadError) as error:  # timeouts, refused and broken connections
         raise Unavailable(type(error).__name__) from error
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)

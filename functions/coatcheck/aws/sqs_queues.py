@@ -1,8 +1,10 @@
 """The queues on SQS."""
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import timedelta
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -24,6 +26,9 @@ NOT_OURS = frozenset(
 """The message was deleted, or received again, or is past its 12 hours. The row decides, so this changes nothing."""
 
 
+GROUP = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
+
+
 class SqsQueues:
     def __init__(self, client: "SQSClient", lanes: Mapping[str, str], wake_url: str, dead_letter_url: str) -> None:
         self._client = client
@@ -33,7 +38,7 @@ class SqsQueues:
 
     def ring(self, lane: str, doorbell: Doorbell) -> None:
         """The tenant is the group: SQS' fair queues let quiet tenants' messages pass a noisy one's."""
-        self._send(self._lanes[lane], message_body(doorbell), MessageGroupId=doorbell.tenant)
+        self._send(self._lanes[lane], message_body(doorbell), MessageGroupId=message_group(doorbell.tenant))
 
     def wake(self, job_id: str, delay: timedelta) -> None:
         seconds = min(900, max(0, math.ceil(delay.total_seconds())))
@@ -49,6 +54,11 @@ class SqsQueues:
     def _send(self, url: str, body: str, **more: Any) -> None:
         with passing_errors():
             self._client.send_message(QueueUrl=url, MessageBody=body, **more)
+
+
+def message_group(tenant: str) -> str:
+    """The group of a tenant's messages: its name, if SQS takes that as a group, or a digest of it."""
+    return tenant if GROUP.fullmatch(tenant) else sha256(tenant.encode()).hexdigest()
 
 
 class SqsMessage:
