@@ -50,7 +50,7 @@ def probe(ctx: JobContext, args: Args) -> Result:
         ctx.progress(done=step + 1, total=args.steps, stage="probing")
         if ends_badly and step + 1 > args.steps // 2:
             _end_badly(args)
-        if args.checkpoint:
+        if args.checkpoint and step + 1 < args.steps:
             cursor = Cursor(done=step + 1)
             ctx.checkpoint(cursor)
     if ends_badly:
