@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 REGION: Final = "ap-south-1"
 BUCKET = "coatcheck-test-results"
+BUSY: Final = (400, {"__type": "OperationAborted"})
+"""A refusal that passes, and that the SDK does not wait for by itself."""
+
 LANES = ("interactive", "bulk")
 CACHES: tuple[Callable[..., Any], ...] = (
     clients.dynamodb,
@@ -120,6 +123,32 @@ def isolated(client: Any) -> Any:
     return through(client, ONE_AT_A_TIME)
 
 
+@contextmanager
+def troubled(client: Any, *answers: tuple[int, dict[str, Any]]) -> Iterator[Mishaps]:
+    """Let a client's next requests fail, for a while."""
+    through(client, mishaps := Mishaps(*answers))
+    try:
+        yield mishaps
+    finally:
+        isolated(client)
+
+
+@contextmanager
+def watched(client: Any, operation: str) -> Iterator[list[dict[str, Any]]]:
+    """Look at the parameters of a client's requests, for a while."""
+    seen: list[dict[str, Any]] = []
+
+    def see(params: dict[str, Any], **_: Any) -> None:
+        seen.append(params)
+
+    event = f"provide-client-params.{client.meta.service_model.service_name}.{operation}"
+    client.meta.events.register(event, see)
+    try:
+        yield seen
+    finally:
+        client.meta.events.unregister(event, see)
+
+
 ONE_AT_A_TIME = OneAtATime()
 ONE_WAY = "the way to moto"
 
@@ -175,6 +204,7 @@ def _create_tables(client: "DynamoDBClient") -> None:
     client.create_table(
         TableName="jobs",
         BillingMode="PAY_PER_REQUEST",
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "item", "KeyType": "RANGE"}],
         AttributeDefinitions=[
             {"AttributeName": "id", "AttributeType": "S"},

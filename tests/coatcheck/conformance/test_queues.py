@@ -14,7 +14,7 @@ from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.limits import BeyondLimits
 from coatcheck.memory import MemoryMessage, MemoryQueues
 from coatcheck.store import Unavailable
-from tests.coatcheck.cloud import LANES, Cloud, Mishaps, through
+from tests.coatcheck.cloud import LANES, Cloud, Mishaps, through, watched
 
 BELL = Doorbell(job_id="j_1", tenant="acme", kind="probe", attempt=3)
 LETTER = DeadLetter(
@@ -92,15 +92,8 @@ def test_the_fakes_refuse_a_wait_or_a_hiding_that_no_message_can_carry() -> None
 
 def sent(aws: Cloud, call: Callable[[SqsQueues], None]) -> list[dict[str, Any]]:
     """The parameters of the requests that a call makes."""
-    seen: list[dict[str, Any]] = []
-
-    def see(params: dict[str, Any], **_: Any) -> None:
-        seen.append(params)
-
-    events = clients.sqs().meta.events
-    events.register("provide-client-params", see)
-    call(sqs_queues(aws))
-    events.unregister("provide-client-params", see)
+    with watched(clients.sqs(), "SendMessage") as seen:
+        call(sqs_queues(aws))
     return seen
 
 

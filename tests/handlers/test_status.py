@@ -1,0 +1,132 @@
+"""GET: the status document, the way to the result, and nothing of anybody else's."""
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+
+from coatcheck.job import State, StoredResult
+from handlers import ports, status
+from tests.handlers.events import LambdaContext, body_of, http_event
+from tests.handlers.jobs_table import add_job, new_id, now
+
+RESULT = StoredResult(
+    key="results/acme/j/report.csv.gz", version="v7", bytes=12, content_type="application/gzip", rows=3
+)
+
+
+def get(job_id: str, *, result: bool = False, method: str = "GET", **more: Any) -> dict[str, Any]:
+    route = f"{method} /v1/jobs/{{id}}" + ("/result" if result else "")
+    return status.handler(http_event(route, path={"id": job_id}, **more), LambdaContext())
+
+
+def finished(**changes: Any) -> str:
+    return add_job(**({"state": State.SUCCEEDED, "result": RESULT, "finished_at": now()} | changes)).id
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_an_open_job_is_shown_with_when_to_ask_again(method: str) -> None:
+    job_id = add_job().id
+    answer = get(job_id, method=method)
+    assert answer["statusCode"] == 200
+    assert 2 <= int(answer["headers"]["Retry-After"]) <= 30
+    assert answer["headers"]["Cache-Control"] == "no-store"
+    assert (body_of(answer)["id"], body_of(answer)["state"]) == (job_id, "queued")
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
+def test_a_job_that_ended_without_a_result_is_shown_for_good(state: State) -> None:
+    answer = get(add_job(state=state, finished_at=now()).id)
+    assert answer["statusCode"] == 200
+    assert "Retry-After" not in answer["headers"]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_result_is_where_a_finished_job_leads(method: str) -> None:
+    job_id = finished()
+    answer = get(job_id, method=method)
+    assert (answer["statusCode"], answer["headers"]["Location"]) == (303, f"/v1/jobs/{job_id}/result")
+    assert body_of(answer)["result"]["rows"] == 3
+
+
+def test_a_client_that_does_not_want_to_be_led_is_not() -> None:
+    job_id = finished()
+    answer = get(job_id, query={"redirect": "false"})
+    assert (answer["statusCode"], "Location" in answer["headers"]) == (200, False)
+    assert get(job_id, query={"redirect": "true"})["statusCode"] == 303
+
+
+def test_rows_without_a_file_lead_nowhere() -> None:
+    job_id = finished(result=StoredResult(rows=0))
+    assert (get(job_id)["statusCode"], get(job_id, result=True)["statusCode"]) == (200, 404)
+
+
+def test_a_result_is_a_link_of_minutes_to_that_very_version() -> None:
+    answer = get(finished(), result=True)
+    link = urlparse(answer["headers"]["Location"])
+    query = parse_qs(link.query)
+    assert (answer["statusCode"], answer["body"]) == (303, "")
+    assert link.path.endswith("/results/acme/j/report.csv.gz")
+    assert (query["versionId"], query["X-Amz-Expires"]) == (["v7"], ["300"])
+    assert "Content-Type" not in answer["headers"]
+
+
+def test_a_link_for_head_is_signed_for_head() -> None:
+    job_id = finished()
+    links = {
+        get(job_id, result=True, method=method)["headers"]["Location"].partition("Signature=")[2]
+        for method in ("GET", "HEAD")
+    }
+    assert len(links) == 2
+
+
+@pytest.mark.parametrize("state", [State.QUEUED, State.RUNNING, State.RETRYING, State.CANCELLING])
+def test_the_result_of_a_job_that_goes_on_is_not_there_yet(state: State) -> None:
+    answer = get(add_job(state=state).id, result=True)
+    assert answer["statusCode"] == 409
+    assert int(answer["headers"]["Retry-After"]) >= 1
+
+
+@pytest.mark.parametrize("state", [State.FAILED, State.CANCELLED])
+def test_a_job_that_did_not_succeed_left_no_result(state: State) -> None:
+    assert get(add_job(state=state).id, result=True)["statusCode"] == 404
+
+
+def test_a_result_is_gone_when_its_time_is_over_and_not_before() -> None:
+    week = timedelta(days=7)
+    early, late = finished(finished_at=now() - week + timedelta(minutes=1)), finished(finished_at=now() - week)
+    assert (get(early, result=True)["statusCode"], get(late, result=True)["statusCode"]) == (303, 410)
+
+
+@pytest.mark.parametrize("result", [False, True])
+def test_another_tenants_job_is_as_unknown_as_one_that_never_was(*, result: bool) -> None:
+    theirs = finished(tenant="globex")
+    for job_id in (theirs, new_id(), "j_", "x" * 3000, "..", "%00", "key#acme"):
+        answer = get(job_id, result=result)
+        assert answer["statusCode"] == 404
+        assert theirs not in answer["body"]
+        assert body_of(answer)["detail"] == "there is no job of yours with this id"
+
+
+def test_a_caller_who_is_not_known_sees_nothing() -> None:
+    assert get(add_job().id, authorizer={"refusal": "no"})["statusCode"] == 401
+
+
+def test_the_service_says_that_it_is_well_to_anybody() -> None:
+    answer = status.handler(http_event("GET /v1/health", authorizer=None), LambdaContext())
+    assert (answer["statusCode"], body_of(answer)) == (200, {"status": "ok"})
+
+
+def test_an_address_without_anything_is_a_404() -> None:
+    assert status.handler(http_event("GET /v1/other"), LambdaContext())["statusCode"] == 404
+
+
+def test_a_file_that_was_stored_is_the_one_that_the_link_names() -> None:
+    ports.objects().put("results/acme/j9/a b.csv", b"1,2", nonce="n", content_type="text/csv")
+    stored = ports.objects().head("results/acme/j9/a b.csv")
+    assert stored is not None
+    result = StoredResult(key=stored.key, version=stored.version, bytes=3, content_type="text/csv")
+    link = urlparse(get(finished(result=result), result=True)["headers"]["Location"])
+    assert parse_qs(link.query)["versionId"] == [stored.version]
+    assert "filename*=UTF-8''a%20b.csv" in parse_qs(link.query)["response-content-disposition"][0]

@@ -1,0 +1,43 @@
+"""The supervisor's schedule: whatever is due is rung, whatever is broken."""
+
+from datetime import timedelta
+
+import pytest
+
+from coatcheck.job import State
+from handlers import supervisor
+from tests.coatcheck.cloud import Cloud
+from tests.handlers.events import LambdaContext
+from tests.handlers.jobs_table import add_job, job_in_table, now, spoil
+
+ONCE = {"once": True}
+
+
+def overdue(**changes: object) -> str:
+    return add_job(**({"due": now() - timedelta(seconds=1)} | changes)).id
+
+
+def test_one_walk_rings_what_is_due_and_says_what_it_did(aws: Cloud) -> None:
+    lost = overdue()
+    dead = overdue(state=State.RUNNING, owner="owner-1", lease_until=now() - timedelta(seconds=5))
+    answer = supervisor.handler(ONCE, LambdaContext(120))
+    assert answer == {"steps": {"Send": 1, "TakeOver": 1}}
+    assert [lost in message["Body"] for message in aws.received("interactive")] == [True]
+    assert (job_in_table(dead).state, job_in_table(dead).failures) == (State.QUEUED, 1)
+    assert supervisor.handler(ONCE, LambdaContext(120)) == {"steps": {}}
+
+
+def test_a_row_that_cannot_be_read_is_logged_by_its_id_and_keeps_nobody_waiting(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broken, lost = overdue(), overdue()
+    spoil(broken)
+    assert supervisor.handler(ONCE, LambdaContext(120)) == {"steps": {"Send": 1, "Broken": 1}}
+    assert job_in_table(lost).sent == 1
+    (error,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert vars(error)["job_id"] == broken
+    assert "of a later version" in str(error.exc_info)
+
+
+def test_a_schedules_event_walks_until_its_time_is_over() -> None:
+    assert supervisor.handler({"source": "aws.scheduler"}, LambdaContext(5.0)) == {"steps": {}}
