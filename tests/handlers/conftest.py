@@ -18,9 +18,8 @@ def aws() -> Iterator[Cloud]:
         yield made
 
 
-@pytest.fixture(autouse=True)
-def stage(aws: Cloud) -> Cloud:
-    """Every test here has a stage; nothing of an earlier test is left in its queues."""
+@pytest.fixture
+def empty_queues(aws: Cloud) -> None:
+    """Nothing of an earlier test is left to be received."""
     for queue in aws.queues:
         aws.received(queue)
-    return aws

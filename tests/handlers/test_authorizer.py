@@ -9,6 +9,8 @@ from coatcheck.write import put
 from handlers import authorizer, ports
 from tests.handlers.events import LambdaContext
 
+pytestmark = pytest.mark.usefixtures("aws")
+
 KEY = "cc_" + "k" * 43
 
 

@@ -4,6 +4,8 @@ import json
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from coatcheck.aws import clients
 from coatcheck.aws.sqs_queues import SqsMessage
 from coatcheck.claim import Claimed, claim
@@ -18,6 +20,8 @@ from tests.coatcheck.rows import TIMINGS, doorbell
 from tests.handlers.chain import Chain, counting_calls
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
+
+pytestmark = pytest.mark.usefixtures("empty_queues")
 
 MOST_CALLS_OF_A_SHORT_JOB = 10
 """Of the 12 that the whole design may take, two are for slots."""

@@ -9,6 +9,8 @@ from handlers import cancel
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
 
+pytestmark = pytest.mark.usefixtures("aws")
+
 
 def delete(job_id: str, **more: Any) -> dict[str, Any]:
     return cancel.handler(http_event("DELETE /v1/jobs/{id}", path={"id": job_id}, **more), LambdaContext())

@@ -14,6 +14,8 @@ from tests.handlers.chain import Chain
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import job_in_table, now
 
+pytestmark = pytest.mark.usefixtures("empty_queues")
+
 
 def submitted(args: dict[str, Any], **more: Any) -> str:
     body = json.dumps({"kind": "probe", "args": args} | more)

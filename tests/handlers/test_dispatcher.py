@@ -3,12 +3,16 @@
 import json
 from typing import Any
 
+import pytest
+
 from coatcheck.aws import clients
 from coatcheck.job import State
 from handlers import dispatcher
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
 from tests.handlers.events import LambdaContext, failed_items, stream_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, spoil
+
+pytestmark = pytest.mark.usefixtures("empty_queues")
 
 
 def dispatched(*job_ids: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -11,6 +11,8 @@ from handlers import ports, status
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import add_job, new_id, now
 
+pytestmark = pytest.mark.usefixtures("aws")
+
 RESULT = StoredResult(
     key="results/acme/j/report.csv.gz", version="v7", bytes=12, content_type="application/gzip", rows=3
 )

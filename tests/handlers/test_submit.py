@@ -12,6 +12,8 @@ from tests.coatcheck.cloud import BUSY, Cloud, troubled
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import job_in_table, new_id
 
+pytestmark = pytest.mark.usefixtures("aws")
+
 PROBE = {"kind": "probe", "args": {"steps": 2}}
 
 

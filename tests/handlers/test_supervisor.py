@@ -10,6 +10,8 @@ from tests.coatcheck.cloud import Cloud
 from tests.handlers.events import LambdaContext
 from tests.handlers.jobs_table import add_job, job_in_table, now, spoil
 
+pytestmark = pytest.mark.usefixtures("empty_queues")
+
 ONCE = {"once": True}
 
 

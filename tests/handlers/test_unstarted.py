@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from coatcheck.aws import clients
 from coatcheck.job import State
 from handlers import unstarted
@@ -9,6 +11,8 @@ from tests.coatcheck.cloud import BUSY, troubled
 from tests.coatcheck.rows import doorbell
 from tests.handlers.events import LambdaContext, failed_items, message, sqs_event
 from tests.handlers.jobs_table import add_job, job_in_table
+
+pytestmark = pytest.mark.usefixtures("aws")
 
 
 def given_up(*messages: dict[str, Any]) -> list[str]:

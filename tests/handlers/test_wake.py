@@ -3,6 +3,8 @@
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from coatcheck.aws import clients
 from coatcheck.doorbell import Wake
 from coatcheck.job import State
@@ -10,6 +12,8 @@ from handlers import wake
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
 from tests.handlers.events import LambdaContext, failed_items, message, sqs_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now, spoil
+
+pytestmark = pytest.mark.usefixtures("empty_queues")
 
 
 def woken(*messages: dict[str, Any]) -> list[str]:

@@ -16,6 +16,8 @@ from tests.coatcheck.scripts import Args, Play, playing
 from tests.handlers.events import LambdaContext, failed_items, message, sqs_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
 
+pytestmark = pytest.mark.usefixtures("empty_queues")
+
 
 def received(aws: Cloud, job: Job, **changes: Any) -> dict[str, Any]:
     """The doorbell of a job, sent and received."""
