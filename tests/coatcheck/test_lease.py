@@ -1,21 +1,20 @@
-"""A held lease: what an attempt writes, when it must stop, and how it knows its own echo."""
+"""A held lease: what an attempt writes, and when it must stop."""
 
 import json
-from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from coatcheck.endings import CancelRequested, LeaseLost, YieldRequested
-from coatcheck.job import Error, Job, Progress, Reason, State
+from coatcheck.job import Error, Progress, Reason, State
 from coatcheck.memory import MemoryObjects
 from coatcheck.outcome import Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.row import Row
 from coatcheck.store import Refused, Unavailable
 from coatcheck.write import Write
 from tests.coatcheck.attempts import Attempt
-from tests.coatcheck.faults import FailingStore, RepeatingStore, losing
+from tests.coatcheck.faults import FailingStore
 from tests.coatcheck.rows import NOW, TIMINGS, an_owned_job, seconds, stored
 
 SUCCESS = Succeeded(result=Result(rows=1))
@@ -220,44 +219,6 @@ def test_the_retry_of_the_first_failure_waits_for_the_first_delay() -> None:
     assert waits == list(TIMINGS.retry_delays)
 
 
-WRITES: list[Callable[[Attempt], object]] = [
-    lambda at: at.lease.save('{"done":7}'),
-    lambda at: at.lease.save(LARGE),
-    lambda at: at.lease.beat(at.through or at.store),
-    lambda at: at.lease.settle(SUCCESS, MIDDLE),
-    lambda at: at.lease.settle(TRANSIENT, MIDDLE),
-    lambda at: at.lease.settle(Snoozed(delay=seconds(9)), MIDDLE),
-]
-
-
-@pytest.mark.parametrize("write", WRITES)
-def test_a_write_whose_answer_was_lost_knows_its_own_echo(write: Callable[[Attempt], object]) -> None:
-    store = stored(an_owned_job())
-    at = Attempt(store=store, through=RepeatingStore(under=store))
-    write(at)
-    assert at.lease.job == at.row
-
-
-@pytest.mark.parametrize("write", [each for each in WRITES if each is not WRITES[2]])
-@pytest.mark.parametrize("lost", ["before", "after"])
-def test_a_write_without_an_answer_is_asked_again_while_the_lease_lives(
-    write: Callable[[Attempt], object], lost: str
-) -> None:
-    store = stored(an_owned_job())
-    at = Attempt(store=store, through=losing(store, lost, 3))
-    write(at)
-    assert at.lease.job == at.row
-    assert at.row.failures <= 1
-
-
-def test_a_write_is_given_up_when_the_lease_is_about_to_end() -> None:
-    store = stored(an_owned_job())
-    at = Attempt(store=store, through=FailingStore(under=store, before=10**6))
-    with pytest.raises(Unavailable):
-        at.lease.save("1")
-    assert NOW + seconds(58) <= at.clock.now() < NOW + seconds(60)
-
-
 def test_a_steps_result_is_remembered_once_and_the_loser_gets_the_first_one() -> None:
     at = Attempt()
     assert at.lease.recall("charge") is None
@@ -265,17 +226,6 @@ def test_a_steps_result_is_remembered_once_and_the_loser_gets_the_first_one() ->
     assert at.lease.remember("charge", '"receipt 2"') == '"receipt 1"'
     assert at.lease.recall("charge") == '"receipt 1"'
     assert at.lease.recall("another") is None
-
-
-def test_nothing_can_be_written_after_the_end() -> None:
-    at = Attempt()
-    ended: Job = at.lease.settle(SUCCESS, MIDDLE)
-    for write in WRITES:
-        with pytest.raises(LeaseLost):
-            write(at)
-    with pytest.raises(LeaseLost):
-        at.lease.report(Progress(done=9))
-    assert at.row == ended
 
 
 def test_a_job_whose_row_is_gone_is_not_resurrected_by_its_worker() -> None:
