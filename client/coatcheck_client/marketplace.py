@@ -74,6 +74,7 @@ CREATE UNLOGGED TABLE IF NOT EXISTS invoices (
     invoice_id bigint NOT NULL,
     seller_id text NOT NULL,
     invoice_number text NOT NULL,
+    order_number text NOT NULL,
     document_type text NOT NULL,
     invoice_date timestamptz NOT NULL,
     recorded_at timestamptz NOT NULL DEFAULT now(),
@@ -114,6 +115,7 @@ INSERT INTO invoices
 SELECT %(first_id)s + 10 * n,
     %(seller_id)s,
     'SYN/26-27/' || lpad(n::text, 7, '0'),
+    '000-' || n * 48271 %% 8999999 + 1000000 || '-' || n * 16807 %% 8999993 + 1000000,
     CASE WHEN sign < 0 THEN 'credit note' ELSE 'invoice' END,
     invoiced,
     least(

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import TYPE_CHECKING, LiteralString
 
+import msgspec
+
 if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.abc import PQGen
@@ -19,6 +21,7 @@ INDIA = timezone(timedelta(hours=5, minutes=30))
 AMOUNTS = ("taxable_value", "cgst", "sgst", "igst", "total")
 TEXTS = (
     "invoice_number",
+    "order_number",
     "document_type",
     "buyer_name",
     "buyer_gstin",
@@ -62,7 +65,10 @@ class SourceFailed(Exception):
 
 
 class MalformedRows(Exception):
-    """Rows do not end in their amounts, so they cannot be added up."""
+    """Rows cannot be added up."""
+
+    def __init__(self) -> None:
+        super().__init__(f"rows of the source do not end in {', '.join(AMOUNTS)}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +163,10 @@ def copied(connection: "Connection", selected: Selection, after: int, rows: int)
 
 def _batch(rows: Sequence[memoryview]) -> Batch:
     """Join rows, and add up the very bytes that are written."""
-    amounts = b",".join([bytes(row).rpartition(BEFORE_AMOUNTS)[2] for row in rows])
-    paise = list(map(int, amounts.replace(b".", b"").split(b",")))
+    try:
+        paise = _paise(b"".join([b"," + bytes(row).rpartition(BEFORE_AMOUNTS)[2] for row in rows]))
+    except msgspec.DecodeError as error:
+        raise MalformedRows from error
     if len(paise) != len(rows) * len(AMOUNTS):
         raise MalformedRows
     sums = (sum(paise[column :: len(AMOUNTS)]) for column in range(len(AMOUNTS)))
@@ -169,7 +177,17 @@ def _batch(rows: Sequence[memoryview]) -> Batch:
     )
 
 
-# A quarter faster than `Copy.read`, which goes through three Python functions for every row.
+def _paise(amounts: bytes) -> list[int]:
+    """Amounts in rupees, each after a comma, as whole paise.
+
+    JSON's integers are read four times as fast as `int` reads them; but they allow no zeros at the front.
+    """
+    for zeros in (b"0.0", b"0."):
+        amounts = amounts.replace(b"," + zeros, b",").replace(b",-" + zeros, b",-")
+    return msgspec.json.decode(b"[%b]" % amounts[1:].replace(b".", b""), type=list[int])
+
+
+# Much cheaper than `Copy.read`, which goes through three Python functions for every row.
 def _received(pgconn: "PGconn") -> "PQGen[tuple[list[memoryview], bool]]":
     """The next batch of rows of the COPY that is going on, and whether it has ended."""
     from psycopg.errors import error_from_result
@@ -177,19 +195,20 @@ def _received(pgconn: "PGconn") -> "PQGen[tuple[list[memoryview], bool]]":
     from psycopg.waiting import Wait
 
     rows: list[memoryview] = []
-    while len(rows) < BATCH_ROWS:
+    for _ in range(BATCH_ROWS):
         size, row = pgconn.get_copy_data(1)
-        if size > 0:
-            rows.append(row)
-        elif size == 0:
-            yield Wait.R
+        while size == 0:
             pgconn.consume_input()
-        else:
+            size, row = pgconn.get_copy_data(1)
+            if size == 0:
+                yield Wait.R
+        if size < 0:
             result = pgconn.get_result()
             if result is not None and result.status != ExecStatus.COMMAND_OK:
                 raise error_from_result(result)
             pgconn.get_result()  # None: the connection is ready for the next command
             return rows, True
+        rows.append(row)
     return rows, False
 
 

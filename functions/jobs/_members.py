@@ -1,6 +1,5 @@
 """A gzip file of several members: each can be written, and checked, without the ones before it."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 LEVEL = 1
@@ -14,23 +13,21 @@ class Deflater(Protocol):
 
 
 class Members:
-    """Writes members to a sink. The same writes give the same bytes; ISA-L's depend on how the data is cut, too."""
+    """Makes the bytes of members. The same writes give the same bytes; how the data is cut into writes matters, too."""
 
-    def __init__(self, sink: Callable[[bytes], None]) -> None:
-        self._sink = sink
+    def __init__(self) -> None:
         self._member: Deflater | None = None
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes) -> bytes:
         """Go on in the member, or begin one. Its header has no time and no name in it."""
         if self._member is None:
             self._member = _deflater()
-        self._sink(self._member.compress(data))
+        return self._member.compress(data)
 
-    def end(self) -> None:
+    def end(self) -> bytes:
         """End the member, if one was begun."""
-        if self._member is not None:
-            self._sink(self._member.flush())
-            self._member = None
+        member, self._member = self._member, None
+        return b"" if member is None else member.flush()
 
 
 def _deflater() -> Deflater:

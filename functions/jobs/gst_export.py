@@ -1,11 +1,10 @@
 """Export a seller's invoices of one tax period to one compressed CSV file."""
 
 import time
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
@@ -14,7 +13,6 @@ from coatcheck import JobContext, Meta, Output, Result, Retry, Upload, job
 from jobs._invoices import (
     AMOUNTS,
     HEADER,
-    Batch,
     Selection,
     Totals,
     connected,
@@ -73,6 +71,15 @@ class Position:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Piece:
+    """A range of rows as the file holds them, the position after it, and whether no rows follow."""
+
+    data: bytes
+    at: Position
+    last: bool
+
+
+@dataclass(frozen=True, kw_only=True)
 class Cursor:
     """`sealed`: every part is put and the totals are checked, so nothing is left but to complete the upload."""
 
@@ -126,43 +133,42 @@ def _written(ctx: JobContext, selected: Selection, cursor: Cursor, out: Output, 
 def _exported(
     ctx: JobContext, selected: Selection, cursor: Cursor, out: Output, connection: "Connection"
 ) -> tuple[Cursor, Position]:
-    """Write all members from the cursor on; the cursor returned is at the start of what is not yet put."""
-    members = Members(out.write)
-    at = cursor.at
-    if at == Position():
-        members.write(HEADER)
-    with closing(_ranges(ctx, selected, at.last_id, connection)) as ranges:
-        for batches in ranges:
-            for batch in batches:
-                members.write(batch.lines)
-                at = Position(last_id=batch.last_id, totals=at.totals + batch.totals)
+    """Write all from the cursor on; the cursor returned is at the start of what is not yet put.
+
+    A thread reads and compresses a range while the one before it is put.
+    """
+    pace = ctx.source.rows_per_second
+    read = partial(_read, connection, selected, Members())
+    with ThreadPoolExecutor(max_workers=1) as reader:
+        at, last = cursor.at, False
+        started, reading = time.monotonic(), reader.submit(read, at)
+        while not last:
+            before, piece = at, reading.result()
+            at, last = piece.at, piece.last
+            if not last:
+                if pace is not None:
+                    due = started + (at.totals.rows - before.totals.rows) / pace
+                    ctx.wait(max(0.0, due - time.monotonic()))
+                started, reading = time.monotonic(), reader.submit(read, at)
+            out.write(piece.data)
             ctx.progress(done=at.totals.rows)
-            if at.totals.rows % MEMBER_ROWS == 0:
-                members.end()
-                if out.pending >= PART_BYTES:
-                    cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
-                    ctx.checkpoint(cursor)
-    members.end()
+            if at.totals.rows % MEMBER_ROWS == 0 and out.pending >= PART_BYTES:
+                cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
+                ctx.checkpoint(cursor)
     return cursor, at
 
 
-def _ranges(
-    ctx: JobContext, selected: Selection, after: int, connection: "Connection"
-) -> Generator[list[Batch], None, None]:
-    """Read range after range, each while the one before it is worked on, and no faster than the pace allows."""
-    pace = ctx.source.rows_per_second
-
-    def read(after: int) -> list[Batch]:
-        return list(copied(connection, selected, after, RANGE_ROWS))
-
-    with ThreadPoolExecutor(max_workers=1) as reader:
-        started, reading = time.monotonic(), reader.submit(read, after)
-        while batches := reading.result():
-            if pace is not None:
-                due = started + sum(batch.totals.rows for batch in batches) / pace
-                ctx.wait(max(0.0, due - time.monotonic()))
-            started, reading = time.monotonic(), reader.submit(read, batches[-1].last_id)
-            yield batches
+def _read(connection: "Connection", selected: Selection, members: Members, at: Position) -> Piece:
+    """The range after a position."""
+    data = [members.write(HEADER)] if at == Position() else []
+    start = at.totals.rows
+    for batch in copied(connection, selected, at.last_id, RANGE_ROWS):
+        data.append(members.write(batch.lines))
+        at = Position(last_id=batch.last_id, totals=at.totals + batch.totals)
+    last = at.totals.rows < start + RANGE_ROWS
+    if last or at.totals.rows % MEMBER_ROWS == 0:
+        data.append(members.end())
+    return Piece(data=b"".join(data), at=at, last=last)
 
 
 def _listed(totals: Totals) -> str:

@@ -81,6 +81,7 @@ def add_invoice(connection: psycopg.Connection, seller_id: str, **cells: object)
         "invoice_id": _next_id(connection, seller_id),
         "seller_id": seller_id,
         "invoice_number": "SYN/T/1",
+        "order_number": "000-1000000-1000000",
         "document_type": "invoice",
         "invoice_date": datetime(2026, 10, 15, 6, 30, tzinfo=UTC),
         "recorded_at": datetime(2026, 10, 15, 6, 31, tzinfo=UTC),
@@ -109,7 +110,7 @@ def add_invoice(connection: psycopg.Connection, seller_id: str, **cells: object)
 def add_invoices(connection: psycopg.Connection, seller_id: str, count: int) -> list[int]:
     """Invoices of 118 rupees in the period, whose texts do not compress; returns their ids, ten apart."""
     connection.execute(
-        "INSERT INTO invoices SELECT %(first)s + 10 * n, %(seller)s, 'SYN/T/' || n, 'invoice',"
+        "INSERT INTO invoices SELECT %(first)s + 10 * n, %(seller)s, 'SYN/T/' || n, '000-' || n, 'invoice',"
         " timestamptz '2026-10-15', timestamptz '2026-10-16', 'Synthetic Buyer', NULL, 'Testnagar', '27-Maharashtra',"
         " '610910', encode(sha512(int8send(n)), 'hex'), encode(sha256(int8send(n)), 'hex'), 1, 18, 100, 9, 9, 0, 118"
         " FROM generate_series(0, %(count)s - 1::bigint) AS n",
