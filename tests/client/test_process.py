@@ -106,6 +106,16 @@ def test_the_guard_stops_what_it_watches_at_the_end_of_its_block(tmp_path: Path)
     assert not runs(child)
 
 
+def test_children_are_stopped_whose_parent_is_a_zombie(tmp_path: Path) -> None:
+    with Guard() as guard:
+        process = started(_PARENT, tmp_path)
+        child = child_of(tmp_path)
+        guard.watch(process)
+        psutil.Process(process.pid).kill()  # and nobody looks at how it ended
+    assert not runs(child)
+    wait(process)
+
+
 def test_what_was_released_lives_on(tmp_path: Path) -> None:
     with Guard() as guard:
         process = started(_PARENT, tmp_path)

@@ -75,13 +75,25 @@ def stop(process: Process, *, grace_seconds: float = 10.0) -> None:
 
 
 def _leader(process: Process) -> psutil.Process | None:
+    """The leader, if it runs."""
+    found = _with_pid(process)
+    return found if found and _is_same(found, process) and _runs(found) else None
+
+
+def _with_pid(process: Process) -> psutil.Process | None:
+    """Whoever has the pid now, also as a zombie."""
     _reap(process)
     try:
-        leader = psutil.Process(process.pid)
-        same = abs(leader.create_time() - process.started) <= _START_TIME_SLACK_SECONDS
-        return leader if same and _runs(leader) else None
+        return psutil.Process(process.pid)
     except psutil.NoSuchProcess:
         return None
+
+
+def _is_same(found: psutil.Process, process: Process) -> bool:
+    try:
+        return abs(found.create_time() - process.started) <= _START_TIME_SLACK_SECONDS
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _reap(process: Process) -> None:
@@ -91,11 +103,14 @@ def _reap(process: Process) -> None:
 
 
 def _members(process: Process) -> Iterator[psutil.Process]:
-    """The leader with all its descendants; if it is gone, what is left of its group."""
+    """The leader with all its descendants; if it has ended, what is left of its group."""
     if leader := _leader(process):
         yield leader
         yield from leader.children(recursive=True)
-    elif not psutil.pid_exists(process.pid):
+        return
+    found = _with_pid(process)
+    # A pid is given away again only when nothing is left of the group that bears it.
+    if found is None or _is_same(found, process):
         yield from (orphan for orphan in psutil.process_iter() if _is_orphan(orphan, process))
 
 
