@@ -33,6 +33,7 @@ TEXTS = (
 )
 # The amounts come last, after a cell that is the same in every row: so `_batch` finds them without reading the rest.
 COLUMNS = ("invoice_id", "invoice_date", *TEXTS, "quantity", "gst_rate", "currency", *AMOUNTS)
+# Lines end in a line feed, as PostgreSQL writes them; texts keep the line ends that they have.
 HEADER = (",".join(COLUMNS) + "\n").encode()
 BEFORE_AMOUNTS = b",INR,"
 
@@ -51,6 +52,9 @@ HARMLESS: LiteralString = (
     "CASE WHEN ascii({cell}) BETWEEN 65 AND 122 OR ascii({cell}) BETWEEN 48 AND 57 THEN {cell}"
     " WHEN {cell} ~ %(formula)s THEN '''' || {cell} ELSE {cell} END"
 )
+
+WATCHFUL = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+"""A server that vanished is noticed within a minute."""
 
 BATCH_ROWS = 250
 """Few enough for the socket to hold the next ones while these are worked on."""
@@ -116,7 +120,8 @@ def connected(url: str) -> "Iterator[Connection]":
     import psycopg
 
     try:
-        with closing(psycopg.connect(url, autocommit=True, connect_timeout=10, client_encoding="utf8")) as connection:
+        address = psycopg.conninfo.make_conninfo(url, client_encoding="utf8", **WATCHFUL)
+        with closing(psycopg.connect(address, autocommit=True)) as connection:
             # By SET: proxies refuse options in the start-up packet.
             connection.execute(
                 "SET default_transaction_read_only = on; SET statement_timeout = '120s';"

@@ -14,6 +14,7 @@ from jobs._invoices import (
     AMOUNTS,
     HEADER,
     Selection,
+    SourceFailed,
     Totals,
     connected,
     copied,
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 MEMBER_ROWS = 100_000
 """A gzip member ends after so many rows, counted from the first: the same rows give the same bytes, resumed or not."""
 
-RANGE_ROWS = 25_000
-"""What one COPY reads; the pace is kept between ranges. A divisor of MEMBER_ROWS."""
+RANGE_ROWS = (25_000, 10_000, 5_000, 2_500, 1_000, 500, 250)
+"""What one COPY reads: the most that the pace, which is kept between ranges, allows in a second. Each is a divisor of
+MEMBER_ROWS and a multiple of BATCH_ROWS, so that the pace does not change the bytes."""
 
 PART_BYTES = 5 * 1024 * 1024
 """The least that S3 takes as a part. A part is a whole number of members, and a checkpoint follows it."""
@@ -104,20 +106,25 @@ def gst_export(ctx: JobContext, args: Args) -> Result:
         ctx.log.warning("a part is lost and written again", rows=at.totals.rows)
         cursor = replace(cursor, at=at, upload=out.upload, sealed=False)
     if not cursor.sealed:
-        with connected(ctx.source.url) as connection:
-            if not has_seller(connection, ctx.tenant, args.seller_id):
-                raise UnknownSeller(args.seller_id)
-            cursor = _written(ctx, selection(args.seller_id, args.period, ctx.as_of), cursor, out, connection)
+        try:
+            cursor = _written(ctx, args, cursor, out)
+        except SourceFailed as failure:
+            ctx.log.warning("the source failed", cause=str(failure.__cause__))
+            raise
     ctx.progress(done=cursor.at.totals.rows, stage="finishing")
     return Result(file=out.complete(), rows=cursor.at.totals.rows)
 
 
-def _written(ctx: JobContext, selected: Selection, cursor: Cursor, out: Output, connection: "Connection") -> Cursor:
-    """Write what is missing, check all of it, and put the last part. Raises TotalsDisagree."""
-    ctx.progress(done=0, stage="counting")
-    expected = cursor.expected or counted(connection, selected)
-    ctx.progress(done=0, total=expected.rows, stage="exporting")
-    cursor, at = _exported(ctx, selected, replace(cursor, expected=expected), out, connection)
+def _written(ctx: JobContext, args: Args, cursor: Cursor, out: Output) -> Cursor:
+    """Write what is missing, check all of it, and put the last part. Raises UnknownSeller, TotalsDisagree."""
+    selected = selection(args.seller_id, args.period, ctx.as_of)
+    with connected(ctx.source.url) as connection:
+        if not has_seller(connection, ctx.tenant, args.seller_id):
+            raise UnknownSeller(args.seller_id)
+        ctx.progress(done=0, stage="counting")
+        expected = cursor.expected or counted(connection, selected)
+        ctx.progress(done=0, total=expected.rows, stage="exporting")
+        cursor, at = _exported(ctx, selected, replace(cursor, expected=expected), out, connection)
     if at.totals != expected:
         if at.totals.rows > expected.rows:  # committed late, below `as_of`: the next attempt counts and writes anew
             ctx.checkpoint(Cursor())
@@ -138,17 +145,17 @@ def _exported(
     A thread reads and compresses a range while the one before it is put.
     """
     pace = ctx.source.rows_per_second
-    read = partial(_read, connection, selected, Members())
+    rows = next((rows for rows in RANGE_ROWS if pace is None or rows <= pace), RANGE_ROWS[-1])
+    read = partial(_read, connection, selected, Members(), rows)
     with ThreadPoolExecutor(max_workers=1) as reader:
         at, last = cursor.at, False
         started, reading = time.monotonic(), reader.submit(read, at)
         while not last:
-            before, piece = at, reading.result()
+            piece = reading.result()
             at, last = piece.at, piece.last
             if not last:
                 if pace is not None:
-                    due = started + (at.totals.rows - before.totals.rows) / pace
-                    ctx.wait(max(0.0, due - time.monotonic()))
+                    ctx.wait(max(0.0, started + rows / pace - time.monotonic()))
                 started, reading = time.monotonic(), reader.submit(read, at)
             out.write(piece.data)
             ctx.progress(done=at.totals.rows)
@@ -158,14 +165,13 @@ def _exported(
     return cursor, at
 
 
-def _read(connection: "Connection", selected: Selection, members: Members, at: Position) -> Piece:
+def _read(connection: "Connection", selected: Selection, members: Members, rows: int, start: Position) -> Piece:
     """The range after a position."""
-    data = [members.write(HEADER)] if at == Position() else []
-    start = at.totals.rows
-    for batch in copied(connection, selected, at.last_id, RANGE_ROWS):
+    at, data = start, [members.write(HEADER)] if start == Position() else []
+    for batch in copied(connection, selected, start.last_id, rows):
         data.append(members.write(batch.lines))
         at = Position(last_id=batch.last_id, totals=at.totals + batch.totals)
-    last = at.totals.rows < start + RANGE_ROWS
+    last = at.totals.rows < start.totals.rows + rows
     if last or at.totals.rows % MEMBER_ROWS == 0:
         data.append(members.end())
     return Piece(data=b"".join(data), at=at, last=last)

@@ -10,6 +10,7 @@ import pytest
 
 from coatcheck.args import InvalidArgs, checked_args
 from coatcheck.outcome import Succeeded
+from jobs import _invoices, gst_export
 from jobs._invoices import AMOUNTS, HEADER, selection
 from jobs.gst_export import Args
 from tests.jobs.exports import AS_OF, add_invoice, export, failure_of, file_of, ids, new_seller, rows_of
@@ -180,11 +181,16 @@ def test_progress_names_its_stages_and_never_goes_back(database_url: str, small_
 def test_a_paced_export_waits_between_ranges_for_what_is_left_of_their_time(
     database_url: str, small_parts: None
 ) -> None:
-    unpaced, paced = export(database_url), export(database_url, rows_per_second=10)
+    unpaced, paced, slow = (export(database_url, rows_per_second=pace) for pace in (None, 60, 10))
     assert not unpaced.waits
     assert len(paced.waits) == 50
-    assert all(3 < seconds < 5 for seconds in paced.waits)  # 50 rows at 10 a second take 5 s, less their reading
-    assert file_of(paced) == file_of(unpaced)
+    assert all(0.5 < seconds < 50 / 60 for seconds in paced.waits)  # 50 rows at 60 a second, less their reading
+    assert all(1.5 < seconds < 25 / 10 for seconds in slow.waits)
+    assert file_of(unpaced) == file_of(paced) == file_of(slow)
+
+
+def test_what_a_pace_makes_of_ranges_does_not_change_the_bytes() -> None:
+    assert all(gst_export.MEMBER_ROWS % rows == rows % _invoices.BATCH_ROWS == 0 for rows in gst_export.RANGE_ROWS)
 
 
 def test_a_source_that_does_not_answer_is_a_failure_that_names_no_host() -> None:
