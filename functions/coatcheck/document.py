@@ -1,39 +1,123 @@
 """The status document: what a client sees of a job."""
 
 from datetime import UTC, datetime
+from typing import Annotated, Literal, TypeVar, cast
+
+from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
 from coatcheck.job import Error, Job, State
+from coatcheck.strict_json import digest
 from coatcheck.timings import Timings
+
+T = TypeVar("T")
 
 SHORTEST_POLL_SECONDS = 2
 
+Time = Annotated[str, Meta(description="RFC 3339, UTC", extra_json_schema={"format": "date-time"})]
+Address = Annotated[
+    str, Meta(description="an address of this API, relative to its own", extra_json_schema={"format": "uri-reference"})
+]
+Reason = Literal["waiting_for_worker", "backing_off", "scheduled"]
+
+
+class ProgressPart(Struct, frozen=True, kw_only=True):
+    """How far the job is; it never goes back."""
+
+    done: int
+    total: int | UnsetType = UNSET
+    percent: Annotated[int, Meta(ge=0, le=100)] | UnsetType = UNSET
+    stage: str | UnsetType = UNSET
+
+
+class ErrorPart(Struct, frozen=True, kw_only=True):
+    """Why the last attempt, or the job, failed. `retryable`: whether the same request could succeed another time."""
+
+    type: str
+    message: str
+    retryable: bool
+
+
+class ResultPart(Struct, frozen=True, kw_only=True):
+    """What a succeeded job left. It is there until `expires_at`."""
+
+    url: Address | UnsetType = UNSET
+    bytes: int | UnsetType = UNSET
+    rows: int | UnsetType = UNSET
+    content_type: str | UnsetType = UNSET
+    expires_at: Time | UnsetType = UNSET
+
+
+class LinksPart(Struct, frozen=True, kw_only=True):
+    """What can be done with the job now."""
+
+    self: Address
+    result: Address | UnsetType = UNSET
+    cancel: Address | UnsetType = UNSET
+
+
+class StatusDocument(Struct, frozen=True, kw_only=True):
+    """A job. What is not known or does not apply is left out."""
+
+    id: str
+    kind: str
+    state: State
+    reason: Reason | UnsetType = UNSET
+    lane: str
+    labels: dict[str, str] | UnsetType = UNSET
+    attempt: int
+    failures: int
+    max_failures: int
+    progress: ProgressPart
+    created_at: Time
+    requested_by: str
+    started_at: Time | UnsetType = UNSET
+    finished_at: Time | UnsetType = UNSET
+    updated_at: Time
+    retry_at: Time | UnsetType = UNSET
+    run_at: Time | UnsetType = UNSET
+    expires_at: Time
+    error: ErrorPart | UnsetType = UNSET
+    result: ResultPart | UnsetType = UNSET
+    links: LinksPart
+
 
 def status_document(job: Job, now: datetime, timings: Timings) -> dict[str, object]:
-    """The job as JSON. What is not known or does not apply is left out."""
-    ticket = f"/v1/jobs/{job.id}"
-    parts: dict[str, object] = {
-        "id": job.id,
-        "kind": job.kind,
-        "state": job.state,
-        "reason": _reason(job, now),
-        "lane": job.lane,
-        "attempt": job.attempt,
-        "failures": job.failures,
-        "max_failures": job.max_failures,
-        "progress": _progress(job),
-        "created_at": _time(job.created_at),
-        "requested_by": job.requested_by,
-        "started_at": _time(job.started_at),
-        "finished_at": _time(job.finished_at),
-        "updated_at": _time(job.updated_at),
-        "retry_at": _time(job.retry_at),
-        "run_at": _time(job.run_at),
-        "expires_at": _time(datetime.fromtimestamp(job.ttl, UTC)),
-        "error": _error(job.error),
-        "result": _result(job, timings),
-        "links": _links(job, ticket),
-    }
-    return {name: value for name, value in parts.items() if value is not None}
+    """The job as JSON."""
+    document = StatusDocument(
+        id=job.id,
+        kind=job.kind,
+        state=job.state,
+        reason=_reason(job, now),
+        lane=job.lane,
+        labels=job.labels or UNSET,
+        attempt=job.attempt,
+        failures=job.failures,
+        max_failures=job.max_failures,
+        progress=_progress(job),
+        created_at=rfc3339(job.created_at),
+        requested_by=job.requested_by,
+        started_at=_time(job.started_at),
+        finished_at=_time(job.finished_at),
+        updated_at=rfc3339(job.updated_at),
+        retry_at=_time(job.retry_at),
+        run_at=_time(job.run_at),
+        expires_at=rfc3339(datetime.fromtimestamp(job.ttl, UTC)),
+        error=_error(job.error),
+        result=_result(job, timings),
+        links=_links(job),
+    )
+    return cast("dict[str, object]", to_builtins(document))
+
+
+def etag(document: dict[str, object]) -> str:
+    """The entity tag of a status document: equal for documents that a client cannot tell apart."""
+    return f'"{digest(document)[:32]}"'
+
+
+def matches(if_none_match: str, tag: str) -> bool:
+    """Whether a client has the document with this tag already (RFC 9110, weak comparison)."""
+    known = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
+    return tag in known or known == ["*"]
 
 
 def retry_after(job: Job) -> int | None:
@@ -54,11 +138,11 @@ def rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _time(moment: datetime | None) -> str | None:
-    return None if moment is None else rfc3339(moment)
+def _time(moment: datetime | None) -> str | UnsetType:
+    return UNSET if moment is None else rfc3339(moment)
 
 
-def _reason(job: Job, now: datetime) -> str | None:
+def _reason(job: Job, now: datetime) -> Reason | UnsetType:
     match job.state:
         case State.QUEUED if job.run_at is not None and job.run_at > now:
             return "scheduled"
@@ -66,42 +150,48 @@ def _reason(job: Job, now: datetime) -> str | None:
             return "waiting_for_worker"
         case State.RETRYING:
             return "backing_off"
-    return None
+    return UNSET
 
 
-def _progress(job: Job) -> dict[str, object]:
-    shown = {
-        "done": job.progress.done,
-        "total": job.progress.total,
-        "percent": job.progress.percent,
-        "stage": job.progress.stage,
-    }
-    return {name: value for name, value in shown.items() if value is not None}
+def _progress(job: Job) -> ProgressPart:
+    known = job.progress
+    return ProgressPart(
+        done=known.done, total=_known(known.total), percent=_known(known.percent), stage=_known(known.stage)
+    )
 
 
-def _error(error: Error | None) -> dict[str, object] | None:
-    return None if error is None else {"type": error.type, "message": error.message, "retryable": error.retryable}
+def _error(error: Error | None) -> ErrorPart | UnsetType:
+    return UNSET if error is None else ErrorPart(type=error.type, message=error.message, retryable=error.retryable)
 
 
-def _result(job: Job, timings: Timings) -> dict[str, object] | None:
+def _result(job: Job, timings: Timings) -> ResultPart | UnsetType:
     """Visible only once the final state is written."""
     if job.state is not State.SUCCEEDED or job.result is None:
-        return None
-    shown: dict[str, object | None] = {"rows": job.result.rows}
-    if has_result(job):
-        shown |= {
-            "url": f"/v1/jobs/{job.id}/result",
-            "bytes": job.result.bytes,
-            "content_type": job.result.content_type,
-            "expires_at": rfc3339(result_expires_at(job, timings)),
-        }
-    return {name: value for name, value in shown.items() if value is not None}
+        return UNSET
+    part = ResultPart(rows=_known(job.result.rows))
+    if not has_result(job):
+        return part
+    return structs.replace(
+        part,
+        url=f"{_ticket(job)}/result",
+        bytes=_known(job.result.bytes),
+        content_type=_known(job.result.content_type),
+        expires_at=rfc3339(result_expires_at(job, timings)),
+    )
 
 
-def _links(job: Job, ticket: str) -> dict[str, object]:
-    links: dict[str, object] = {"self": ticket}
-    if has_result(job):
-        links["result"] = f"{ticket}/result"
-    if not job.state.final:
-        links["cancel"] = ticket
-    return links
+def _links(job: Job) -> LinksPart:
+    ticket = _ticket(job)
+    return LinksPart(
+        self=ticket,
+        result=f"{ticket}/result" if has_result(job) else UNSET,
+        cancel=UNSET if job.state.final else ticket,
+    )
+
+
+def _ticket(job: Job) -> str:
+    return f"/v1/jobs/{job.id}"
+
+
+def _known(value: T | None) -> T | UnsetType:
+    return UNSET if value is None else value

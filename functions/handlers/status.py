@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from coatcheck.cancellation import owned_job
-from coatcheck.document import has_result, result_expires_at, retry_after, status_document
+from coatcheck.document import etag, has_result, matches, result_expires_at, retry_after, status_document
 from coatcheck.job import Job
 from coatcheck.problem import Conflict, Gone, NotFound
 from coatcheck.run import settings
@@ -33,10 +33,13 @@ def _job(request: HttpRequest) -> Job:
 
 
 def _status(request: HttpRequest, job: Job) -> HttpAnswer:
-    headers = {} if (wait := retry_after(job)) is None else {"Retry-After": str(wait)}
     document = status_document(job, datetime.now(UTC), settings.timings())
+    tag = etag(document)
+    headers = {"ETag": tag} | ({} if (wait := retry_after(job)) is None else {"Retry-After": str(wait)})
     if has_result(job) and request.query.get("redirect") != "false":
-        return HttpAnswer(status=303, body=document, headers={"Location": f"/v1/jobs/{job.id}/result"})
+        return HttpAnswer(status=303, body=document, headers=headers | {"Location": f"/v1/jobs/{job.id}/result"})
+    if matches(request.headers.get("if-none-match", ""), tag):
+        return HttpAnswer(status=304, headers=headers)
     return HttpAnswer(status=200, body=document, headers=headers)
 
 
