@@ -75,6 +75,11 @@ ACKNOWLEDGED = (
         reason="Load balancers and uptime checks have no key. The answer says that the API is up and nothing else.",
     ),
     Acknowledged(
+        where="Api/Default/Resource",
+        finding="AwsSolutions-APIG4",
+        reason="It answers what fits no route with 404 or 405, whoever asks. It reads nothing.",
+    ),
+    Acknowledged(
         where="*/Queue/Resource",
         finding="AwsSolutions-SQS4",
         reason="The emulator speaks plain HTTP, and only on this machine; it would refuse what the policy refuses.",

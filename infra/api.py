@@ -12,6 +12,7 @@ from aws_cdk.aws_apigatewayv2_authorizers import HttpLambdaAuthorizer, HttpLambd
 from aws_cdk.aws_apigatewayv2_integrations import HttpLambdaIntegration
 from constructs import Construct
 
+from coatcheck.route import ROUTES, kind_route
 from coatcheck.run import settings
 from infra.capacity import FunctionSize
 from infra.config import Config
@@ -55,34 +56,46 @@ class Api(Construct):
         self.http = apigateway.HttpApi(self, "Http", api_name=cdk.Stack.of(self).stack_name, create_default_stage=False)
         self._add_stage()
         self._authorizer = self._make_authorizer(tenants)
-        self._submit(kind_routes, jobs, idempotency)
-        self._status(jobs, results)
-        self._cancel(jobs)
+        functions = (self._submit(jobs, idempotency), self._status(jobs, results), self._cancel(jobs))
+        self._add_routes({function.name: function for function in functions}, kind_routes)
 
-    def _submit(self, kind_routes: Mapping[str, str], jobs: JobsTable, idempotency: IdempotencyTable) -> None:
+    def _submit(self, jobs: JobsTable, idempotency: IdempotencyTable) -> PythonFunction:
         submit = self._function("submit", self._config.api_function)
         submit.tell_timings(self._config)
-        submit.tell(**{settings.ROUTES: json.dumps({f"POST {route}": kind for route, kind in kind_routes.items()})})
         submit.tell(**{settings.LANES: json.dumps([lane.name for lane in self._config.lanes])})
         for table in (jobs, idempotency):
             table.grant(submit, "ConditionCheckItem", "GetItem", "PutItem", "UpdateItem")
-        for path in ("/v1/jobs", *kind_routes):
-            self._route(submit, path, HttpMethod.POST)
+        return submit
 
-    def _status(self, jobs: JobsTable, results: ResultsBucket) -> None:
+    def _status(self, jobs: JobsTable, results: ResultsBucket) -> PythonFunction:
         status = self._function("status", self._config.api_function)
         status.tell_timings(self._config)
         jobs.grant(status, "GetItem", "Query")
         results.let_sign_links(status)
-        self._route(status, "/v1/jobs/{id}", HttpMethod.GET, HttpMethod.HEAD)
-        self._route(status, "/v1/jobs/{id}/result", HttpMethod.GET, HttpMethod.HEAD)
-        self._route(status, "/v1/health", HttpMethod.GET, public=True)
+        return status
 
-    def _cancel(self, jobs: JobsTable) -> None:
+    def _cancel(self, jobs: JobsTable) -> PythonFunction:
         cancel = self._function("cancel", self._config.api_function)
         cancel.tell_timings(self._config)
         jobs.grant(cancel, "GetItem", "UpdateItem")
-        self._route(cancel, "/v1/jobs/{id}", HttpMethod.DELETE)
+        return cancel
+
+    def _add_routes(self, functions: Mapping[str, PythonFunction], kind_routes: Mapping[str, str]) -> None:
+        """Every route of the contract and of the kinds; what fits none is answered by `status`, with a problem."""
+        told = json.dumps({f"POST {route}": kind for route, kind in kind_routes.items()})
+        for name in ("submit", "status"):
+            functions[name].tell(**{settings.ROUTES: told})
+        for route in (*ROUTES, *map(kind_route, kind_routes)):
+            self.http.add_routes(
+                path=route.path,
+                methods=[HttpMethod(method) for method in route.methods],
+                integration=HttpLambdaIntegration(f"{route.function}{route.path}", functions[route.function].function),
+                authorizer=None if route.public else self._authorizer,
+            )
+        fallback = HttpLambdaIntegration("status$default", functions["status"].function)
+        apigateway.HttpRoute(
+            self, "Default", http_api=self.http, route_key=apigateway.HttpRouteKey.DEFAULT, integration=fallback
+        )
 
     def _make_authorizer(self, tenants: TenantsTable) -> HttpLambdaAuthorizer:
         authorizer = self._function("authorizer", self._config.api_function)
@@ -99,14 +112,6 @@ class Api(Construct):
     def _function(self, name: str, size: FunctionSize) -> PythonFunction:
         return PythonFunction(
             self, name.capitalize(), config=self._config, code=self._code, name=name, handler=name, size=size
-        )
-
-    def _route(self, function: PythonFunction, path: str, *methods: HttpMethod, public: bool = False) -> None:
-        self.http.add_routes(
-            path=path,
-            methods=list(methods),
-            integration=HttpLambdaIntegration(f"{function.name}{path}", function.function),
-            authorizer=None if public else self._authorizer,
         )
 
     def _add_stage(self) -> None:

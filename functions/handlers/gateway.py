@@ -27,6 +27,9 @@ class HttpRequest:
 
     method: str
     route: str
+    """The route that fitted, such as `GET /v1/jobs/{id}`; `$default` if none did."""
+
+    address: str
     headers: Mapping[str, str]
     query: Mapping[str, str]
     path: Mapping[str, str]
@@ -104,6 +107,7 @@ def _request(event: Event) -> HttpRequest:
     return HttpRequest(
         method=context["http"]["method"],
         route=event["routeKey"],
+        address=event.get("rawPath", ""),
         headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
         query=event.get("queryStringParameters") or {},
         path=event.get("pathParameters") or {},

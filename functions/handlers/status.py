@@ -6,7 +6,8 @@ from typing import Any
 from coatcheck.cancellation import owned_job
 from coatcheck.document import etag, has_result, matches, result_expires_at, retry_after, status_document
 from coatcheck.job import Job
-from coatcheck.problem import Conflict, Gone, NotFound
+from coatcheck.problem import Conflict, Gone, MethodNotAllowed, NotFound
+from coatcheck.route import ROUTES, kind_route, methods_at
 from coatcheck.run import settings
 from handlers import ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
@@ -25,6 +26,15 @@ def _route(request: HttpRequest) -> HttpAnswer:
             return _status(request, _job(request))
         case "/v1/jobs/{id}/result":
             return _result(request, _job(request))
+    return _nothing(request)
+
+
+def _nothing(request: HttpRequest) -> HttpAnswer:
+    """What no route fits: a method that the address does not take, or no address. Raises MethodNotAllowed, NotFound."""
+    own = [kind_route(route.partition(" ")[2]) for route in settings.routes()]
+    if methods := sorted(methods_at(request.address, [*ROUTES, *own])):
+        allowed = ", ".join(methods)
+        raise MethodNotAllowed(f"this address takes {allowed}", headers={"Allow": allowed})
     raise NotFound("there is nothing at this address")
 
 

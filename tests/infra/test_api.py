@@ -2,19 +2,12 @@
 
 import json
 
+from coatcheck.route import ROUTES
 from infra.config import CONFIGS, Stage
 from tests.infra.template import Template
 
-ROUTES = {
-    ("POST /v1/jobs", "submit"),
-    ("GET /v1/jobs/{id}", "status"),
-    ("HEAD /v1/jobs/{id}", "status"),
-    ("GET /v1/jobs/{id}/result", "status"),
-    ("HEAD /v1/jobs/{id}/result", "status"),
-    ("DELETE /v1/jobs/{id}", "cancel"),
-    ("GET /v1/health", "status"),
-}
-OPEN = {"GET /v1/health"}
+NOTHING = ("$default", "status")
+OPEN = {"$default", *(f"{method} {route.path}" for route in ROUTES if route.public for method in route.methods)}
 
 
 def routes(template: Template) -> set[tuple[str, str]]:
@@ -35,7 +28,8 @@ def kinds_routes(template: Template) -> dict[str, str]:
 
 def test_these_are_the_routes(template: Template) -> None:
     own = {(route, "submit") for route in kinds_routes(template)}
-    assert routes(template) == ROUTES | own
+    known = {(f"{method} {route.path}", route.function) for route in ROUTES for method in route.methods}
+    assert routes(template) == known | own | {NOTHING}
 
 
 def test_a_kind_with_a_route_of_its_own_has_it(template: Template) -> None:
