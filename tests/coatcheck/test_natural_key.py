@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from coatcheck.job import State
+from coatcheck.job import Job, State
 from coatcheck.memory import MemoryStore
 from coatcheck.problem import Conflict
 from coatcheck.request import Caller
+from coatcheck.row import Row
 from coatcheck.store import TransactionRefused
 from coatcheck.submission import Accepted
-from coatcheck.write import Write
+from coatcheck.write import Key, Write
 from tests.coatcheck.faults import RepeatingStore
 from tests.coatcheck.rows import NOW
 from tests.coatcheck.submits import asked, at_once, jobs_in, keys_in, move
@@ -142,6 +143,26 @@ def test_a_submit_whose_answer_was_lost_knows_its_own_echo() -> None:
     joined = report(repeating, key="k2")
     assert [job.id for job in jobs_in(store)] == [first.job.id] == [joined.job.id]
     assert not first.replayed
+
+
+def test_of_two_that_see_an_ended_job_only_one_takes_its_value_over() -> None:
+    class Overtaken(MemoryStore):
+        first: Job | None = None
+
+        def get(self, key: Key) -> Row | None:
+            seen = super().get(key)
+            if self.first is not None and key == self.first.key:
+                self.first = None
+                report(self)
+            return seen
+
+    store = Overtaken()
+    first = report(store).job
+    move(store, first, State.SUCCEEDED)
+    store.first = first
+    late = report(store)
+    assert len(jobs_in(store)) == 2
+    assert late.job.id == next(job.id for job in jobs_in(store) if job.id != first.id)
 
 
 def test_an_open_job_keeps_its_value_although_the_callers_key_changed_hands_meanwhile() -> None:

@@ -76,6 +76,15 @@ def test_an_upload_that_an_earlier_attempt_of_ours_completed_is_finished() -> No
     assert objects.versions == {KEY: 1}
 
 
+def test_the_object_of_another_upload_does_not_finish_ours() -> None:
+    objects = MemoryObjects()
+    saved = upload_of(three_parts(objects))
+    del objects.uploads[saved.id]
+    objects.put(KEY, b"of another", nonce="other", content_type="text/plain")
+    later = output(objects, saved)
+    assert (later.finished, later.rewound) == (None, {"row": 100})
+
+
 def test_an_upload_that_is_gone_without_a_trace_is_begun_anew_from_its_first_part() -> None:
     objects = MemoryObjects()
     saved = upload_of(three_parts(objects))

@@ -225,6 +225,21 @@ def test_what_a_ring_saw_too_long_ago_changes_nothing() -> None:
     assert at.job == now_is
 
 
+def test_the_mark_of_a_late_ring_does_not_pass_for_the_next_numbers() -> None:
+    at = scene(a_job(attempt=3, sent=1, rings=1))
+    now_is = at.job
+    take(at.bell, a_job(attempt=2, sent=1, rings=1), Send(), NOW)
+    assert at.job == now_is
+
+
+def test_a_late_ring_does_not_undo_what_a_faster_one_arranged() -> None:
+    at = scene(an_owned_job(due=NOW + seconds(65)))
+    now_is = at.job
+    for late in (Postpone(due=NOW + seconds(5)), Wait(until=NOW + seconds(5))):
+        take(at.bell, an_owned_job(due=NOW - seconds(55)), late, NOW)
+    assert at.job == now_is
+
+
 def test_the_doorbell_of_a_ring_is_the_one_that_a_claim_takes() -> None:
     at = scene(a_job())
     ring(at.bell, JOB_ID, NOW)

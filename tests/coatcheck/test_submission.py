@@ -141,6 +141,13 @@ def test_a_request_that_was_accepted_before_is_replayed_although_it_would_be_ref
     assert (accepted.job, accepted.replayed) == (job, True)
 
 
+def test_an_expired_key_replays_nothing_although_it_is_still_there() -> None:
+    store = MemoryStore()
+    asked(store, {"steps": 3}, key="k1")
+    with pytest.raises(BadRequest):
+        asked(store, {"steps": "many"}, key="k1", now=NOW + WEEK)
+
+
 def test_a_refused_request_leaves_nothing_behind() -> None:
     store = MemoryStore()
     with pytest.raises(BadRequest):

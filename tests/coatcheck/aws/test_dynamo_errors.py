@@ -78,6 +78,16 @@ def test_a_refusal_without_the_old_item_is_followed_by_a_consistent_read() -> No
     assert refused.value.refused == {1: {"id": "old", "a": 7}}
 
 
+def test_a_refusal_brings_the_old_item_in_its_own_answer() -> None:
+    store, mishaps = store_with()
+    store.write(put(job_key("one-call"), {"a": 7}))
+    with pytest.raises(Refused):
+        store.write(put(job_key("one-call"), {"a": 8}, absent("a")))
+    with pytest.raises(TransactionRefused):
+        store.transact([put(job_key("one-call"), {"a": 8}, absent("a"))])
+    assert mishaps.asked == 3
+
+
 @pytest.mark.parametrize(
     ("answer", "code"),
     [
