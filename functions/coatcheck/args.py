@@ -52,7 +52,7 @@ def _unknown(args_type: type, value: Mapping[str, object], at: str) -> Iterator[
     for name in value:
         if name not in names:
             detail = f"unknown; the args are {', '.join(names) or 'none'}"
-            yield Fault(pointer=f"{at}/{_escaped(name)}", detail=detail)
+            yield Fault(pointer=f"{at}/{escaped(name)}", detail=detail)
 
 
 def _required(each: "Field[Any]") -> bool:
@@ -82,7 +82,7 @@ def _overlooked(value: object, hint: Any, at: str) -> Iterator[Fault]:
     if isinstance(value, Mapping) and isinstance(hint, type) and is_dataclass(hint):
         yield from _unknown(hint, value, at)
     for step, item, inner in _inside(value, hint):
-        yield from _overlooked(item, inner, f"{at}/{_escaped(step)}")
+        yield from _overlooked(item, inner, f"{at}/{escaped(step)}")
     if get_origin(hint) in (Annotated, Union, UnionType):
         for part in parts:
             yield from _overlooked(value, part, at)
@@ -110,8 +110,8 @@ def _anchored(meta: object) -> bool:
 
 def _pointer(path: str) -> str:
     """`.a[0].b`, as msgspec names a place, as a JSON pointer."""
-    return "".join(f"/{_escaped(step)}" for step in re.findall(r"[^.\[\]]+", path))
+    return "".join(f"/{escaped(step)}" for step in re.findall(r"[^.\[\]]+", path))
 
 
-def _escaped(step: str) -> str:
+def escaped(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")

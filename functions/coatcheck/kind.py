@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias, TypeVar, get_type_hints
 
 import msgspec
@@ -14,6 +14,9 @@ from coatcheck.outcome import Result
 
 # The args of kinds have nothing in common but being dataclasses.
 Handler: TypeAlias = Callable[[JobContext, Any], Result | None]
+Validate: TypeAlias = Callable[[Any, datetime], None]
+"""A kind's own check of its args at a moment; it raises ValueError with what to do instead."""
+
 H = TypeVar("H", bound=Handler)
 
 ROUTE = re.compile(r"/v1(/[a-z0-9]+(-[a-z0-9]+)*)+")
@@ -48,6 +51,7 @@ class Kind:
     timeout: timedelta
     retry: Retry
     lane: str
+    validate: Validate | None
 
 
 class InvalidKind(Exception):
@@ -66,12 +70,14 @@ def job(
     timeout: timedelta = timedelta(minutes=15),
     retry: Retry = DEFAULT_RETRY,
     lane: str = "interactive",
+    validate: Validate | None = None,
 ) -> Callable[[H], H]:
     """Declare a function as a kind of job. Its file's name is the kind: `gst_export.py` is `gst-export`.
 
     The function stays a plain callable. `route` is a path of its own for submits whose body is the args; `unique`
     names the args of which no two open jobs may have the same values; `timeout` bounds the running time over all
-    attempts. Raises InvalidKind.
+    attempts; `validate(args, now)` raises ValueError for args that fit their types, but cannot be done. Raises
+    InvalidKind.
     """
 
     def declare(handler: H) -> H:
@@ -88,6 +94,7 @@ def job(
             timeout=timeout,
             retry=retry,
             lane=lane,
+            validate=validate,
         )
         setattr(handler, ATTRIBUTE, kind)
         return handler

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from coatcheck.args import Fault, InvalidArgs, checked_args
+import msgspec
+
+from coatcheck.args import Fault, InvalidArgs, checked_args, escaped
 from coatcheck.job import Job, State
 from coatcheck.job_id import RANDOM_BYTES, new_job_id
 from coatcheck.kind import Kind
@@ -14,9 +16,12 @@ from coatcheck.registry import BrokenKind, UnknownKind, find
 from coatcheck.strict_json import canonical, digest
 from coatcheck.timings import Timings
 
-FIELDS = ("kind", "args", "lane")
+FIELDS = ("kind", "args", "lane", "run_at", "labels")
 KEY = re.compile(r"[\x21-\x7e]{1,255}")
 MOST_ARGS_BYTES = 64 * 1024
+MOST_LABELS = 8
+LABEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,31}")
+LABEL = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,64}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +80,9 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
     lane = request.fields.get("lane", kind.lane)
     if lane not in terms.lanes:
         raise invalid("/lane", f"must be one of {', '.join(terms.lanes)}")
-    try:
-        checked_args(kind.args, request.args, request.args_at)
-    except InvalidArgs as error:
-        raise BadRequest(f"the args do not fit the kind {kind.name}", faults=error.faults) from error
+    run_at = checked_run_at(request.fields.get("run_at"), now, terms.timings)
+    labels = checked_labels(request.fields.get("labels", {}))
+    _check_args(kind, request, now)
     args = canonical(request.args)
     if len(args.encode()) > MOST_ARGS_BYTES:
         most = f"larger than {MOST_ARGS_BYTES // 1024} KB"
@@ -97,11 +101,65 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
         requested_by=caller.name,
         request_hash=request.hash,
         args=args,
+        labels=labels,
         root=job_id,
-        due=now + timings.due_grace,
+        run_at=run_at,
+        due=now + timings.due_grace if run_at is None else min(run_at, now + timings.due_grace),
         ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
     )
     return kind, job
+
+
+def checked_run_at(value: object, now: datetime, timings: Timings) -> datetime | None:
+    """When the job may start; None for at once, also when the time is past. Raises BadRequest."""
+    if value is None:
+        return None
+    try:
+        moment = msgspec.convert(value, datetime)
+    except msgspec.ValidationError as error:
+        raise invalid("/run_at", "must be an RFC 3339 time such as 2026-11-30T06:00:00+05:30") from error
+    if moment.tzinfo is None:
+        raise invalid("/run_at", "must say its offset from UTC, such as Z or +05:30")
+    if moment > now + timings.give_up_after:
+        raise invalid("/run_at", f"is more than {timings.give_up_after.days} days ahead")
+    return moment if moment > now else None
+
+
+def checked_labels(value: object) -> dict[str, str]:
+    """Labels to find jobs by. Raises BadRequest."""
+    if not isinstance(value, Mapping):
+        raise invalid("/labels", "must be an object of strings")
+    if len(value) > MOST_LABELS:
+        raise invalid("/labels", f"has more than {MOST_LABELS} labels")
+    faults = [
+        Fault(pointer=f"/labels/{escaped(name)}", detail=detail)
+        for name, label in value.items()
+        if (detail := _label_fault(name, label)) is not None
+    ]
+    if faults:
+        raise BadRequest("some labels cannot be kept", faults=tuple(faults))
+    return {name: label for name, label in value.items() if isinstance(label, str)}
+
+
+def _label_fault(name: str, label: object) -> str | None:
+    if not LABEL_NAME.fullmatch(name):
+        return "the name must be 1 to 32 of a-z, 0-9, dot, dash and underscore, and begin with a letter"
+    if not isinstance(label, str) or not LABEL.fullmatch(label):
+        return "must be a string of 1 to 64 printable characters"
+    return None
+
+
+def _check_args(kind: Kind, request: Request, now: datetime) -> None:
+    """The args fit the kind's dataclass, and the kind itself has nothing against them now. Raises BadRequest."""
+    try:
+        args = checked_args(kind.args, request.args, request.args_at)
+    except InvalidArgs as error:
+        raise BadRequest(f"the args do not fit the kind {kind.name}", faults=error.faults) from error
+    try:
+        if kind.validate is not None:
+            kind.validate(args, now)
+    except ValueError as error:
+        raise invalid(request.args_at, str(error)) from error
 
 
 def invalid(pointer: str, detail: str) -> BadRequest:

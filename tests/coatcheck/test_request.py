@@ -1,5 +1,6 @@
 """Requests: what is asked for is checked before anything is accepted."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import jobs
 from coatcheck.job import Job
 from coatcheck.problem import BadRequest, Busy
 from coatcheck.request import MOST_ARGS_BYTES, Request, checked_key, requested_job
-from tests.coatcheck.rows import NOW
+from tests.coatcheck.rows import NOW, TIMINGS, seconds
 from tests.coatcheck.submits import ACME, TERMS
 
 
@@ -72,8 +73,19 @@ def test_no_key_is_no_key_and_not_an_empty_one() -> None:
         ({"args": "{}"}, "/args"),
         ({"args": {"steps": 0}}, "/args/steps"),
         ({"args": {"stepz": 1}}, "/args/stepz"),
-        ({"run_at": "2026-11-11T00:00:00Z"}, "/run_at"),
-        ({"labels": {}}, "/labels"),
+        ({"run_at": "tomorrow"}, "/run_at"),
+        ({"run_at": 1_800_000_000}, "/run_at"),
+        ({"run_at": "2026-11-11T00:00:00"}, "/run_at"),
+        ({"run_at": "2027-11-11T00:00:00Z"}, "/run_at"),
+        ({"labels": "month-end"}, "/labels"),
+        ({"labels": {f"l{n}": "x" for n in range(9)}}, "/labels"),
+        ({"labels": {"Upper": "x"}}, "/labels/Upper"),
+        ({"labels": {"a/b": "x"}}, "/labels/a~1b"),
+        ({"labels": {"batch": ""}}, "/labels/batch"),
+        ({"labels": {"batch": 7}}, "/labels/batch"),
+        ({"labels": {"batch": "x\n"}}, "/labels/batch"),
+        ({"labels": {"batch": "x" * 65}}, "/labels/batch"),
+        ({"notify": {"webhook": True}}, "/notify"),
         ({"priority": 0}, "/priority"),
     ],
 )
@@ -123,3 +135,21 @@ def test_a_kind_whose_file_is_broken_is_the_services_fault_and_not_the_callers(
     assert busy.value.headers == {"Retry-After": "60"}
     assert "not today" not in busy.value.detail
     assert job_of().kind == "probe"
+
+
+def test_a_job_for_later_waits_for_its_time_and_is_looked_at_by_then() -> None:
+    soon = job_of(run_at="2026-11-10T17:30:20+05:30")
+    assert (soon.run_at, soon.due) == (NOW + seconds(20), NOW + seconds(20))
+    later = job_of(run_at="2026-12-09T12:00:00Z")
+    assert later.run_at == NOW + timedelta(days=29)
+    assert later.due == NOW + TIMINGS.due_grace
+
+
+@pytest.mark.parametrize("past", ["2026-11-10T12:00:00Z", "1999-01-01T00:00:00Z"])
+def test_a_job_for_a_time_that_is_past_may_start_at_once(past: str) -> None:
+    assert job_of(run_at=past).run_at is None
+
+
+def test_labels_are_kept_as_they_are() -> None:
+    labels = {"batch": "month-end", "seller.name": "सांकेतिक व्यापार"}
+    assert job_of(labels=labels).labels == labels

@@ -132,3 +132,38 @@ def test_a_file_that_was_stored_is_the_one_that_the_link_names() -> None:
     link = urlparse(get(finished(result=result), result=True)["headers"]["Location"])
     assert parse_qs(link.query)["versionId"] == [stored.version]
     assert "filename*=UTF-8''a%20b.csv" in parse_qs(link.query)["response-content-disposition"][0]
+
+
+def test_a_poll_that_would_see_nothing_new_is_answered_without_a_body() -> None:
+    job_id = add_job().id
+    tag = get(job_id)["headers"]["ETag"]
+    for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+        answer = get(job_id, headers={"if-none-match": known})
+        assert (answer["statusCode"], answer["body"], answer["headers"]["ETag"]) == (304, "", tag)
+        assert "Retry-After" in answer["headers"]
+    assert get(job_id, headers={"if-none-match": '"other"'})["statusCode"] == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "allowed"),
+    [
+        ("PATCH", "/v1/jobs/j_1", "DELETE, GET, HEAD"),
+        ("GET", "/v1/jobs", "POST"),
+        ("PUT", "/v1/reports/probe", "POST"),
+        ("POST", "/v1/jobs/j_1/result", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_an_address_does_not_take_is_refused_by_naming_those_it_takes(
+    method: str, address: str, allowed: str
+) -> None:
+    event = http_event("$default", authorizer=None) | {"rawPath": address}
+    event["requestContext"]["http"]["method"] = method
+    answer = status.handler(event, LambdaContext())
+    assert (answer["statusCode"], answer["headers"]["Allow"]) == (405, allowed)
+    assert answer["headers"]["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("address", ["/", "/v2/jobs", "/v1/jobs/", "/v1/jobs/a/b", "/v1/jobs/../admin"])
+def test_an_address_with_nothing_at_it_is_a_404_with_a_problem(address: str) -> None:
+    answer = status.handler(http_event("$default", authorizer=None) | {"rawPath": address}, LambdaContext())
+    assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (404, "application/problem+json")

@@ -88,7 +88,7 @@ def test_a_body_may_come_encoded() -> None:
             ["/args/color", "/args/seconds", "/args/steps"],
         ),
         ({"kind": "probe", "lane": "express"}, ["/lane"]),
-        ({"kind": "probe", "run_at": "2026-11-11T00:00:00Z"}, ["/run_at"]),
+        ({"kind": "probe", "notify": {"webhook": True}}, ["/notify"]),
         ({"kind": "probe", "args": []}, ["/args"]),
     ],
 )
