@@ -158,12 +158,14 @@ def test_a_method_that_an_address_does_not_take_is_refused_by_naming_those_it_ta
 ) -> None:
     event = http_event("$default", authorizer=None) | {"rawPath": address}
     event["requestContext"]["http"]["method"] = method
-    answer = status.handler(event, LambdaContext())
+    answer: dict[str, Any] = status.handler(event, LambdaContext())
     assert (answer["statusCode"], answer["headers"]["Allow"]) == (405, allowed)
     assert answer["headers"]["Content-Type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize("address", ["/", "/v2/jobs", "/v1/jobs/", "/v1/jobs/a/b", "/v1/jobs/../admin"])
 def test_an_address_with_nothing_at_it_is_a_404_with_a_problem(address: str) -> None:
-    answer = status.handler(http_event("$default", authorizer=None) | {"rawPath": address}, LambdaContext())
+    answer: dict[str, Any] = status.handler(
+        http_event("$default", authorizer=None) | {"rawPath": address}, LambdaContext()
+    )
     assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (404, "application/problem+json")
