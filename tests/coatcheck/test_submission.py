@@ -49,6 +49,11 @@ def test_the_order_of_names_and_the_form_of_numbers_do_not_make_another_request(
     assert (again.job.id, again.replayed) == (first.job.id, True)
 
 
+def test_the_order_of_an_array_is_part_of_the_request() -> None:
+    first = Request(fields={"kind": "probe", "args": {"steps": [1, 2]}}, key="k")
+    assert first.hash != Request(fields={"kind": "probe", "args": {"steps": [2, 1]}}, key="k").hash
+
+
 @pytest.mark.parametrize(
     "other", [{"args": {"steps": 4}}, {"args": {}}, {"args": {"steps": 3}, "lane": "bulk"}, {"args": None}]
 )
