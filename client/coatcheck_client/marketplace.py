@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, LiteralString
 
+from coatcheck_client.marketplace_tables import INDEXES, NO_INDEXES, make_tables
+
 if TYPE_CHECKING:
     import psycopg
 
@@ -61,52 +63,6 @@ _ODD_TEXTS = [
     "' OR 1=1; -- (synthetic)",
 ]
 
-# Append-only: a row is never changed, so what was recorded up to a moment is the same whenever it is read.
-# UNLOGGED, since nothing here is worth a write-ahead log: a crash of PostgreSQL empties the invoices together with the
-# note that they were made, and the next seed makes them again.
-_SCHEMA: LiteralString = """
-CREATE TABLE IF NOT EXISTS sellers (
-    seller_id text PRIMARY KEY,
-    tenant text NOT NULL,
-    legal_name text NOT NULL
-);
-CREATE UNLOGGED TABLE IF NOT EXISTS invoices (
-    invoice_id bigint NOT NULL,
-    seller_id text NOT NULL,
-    invoice_number text NOT NULL,
-    order_number text NOT NULL,
-    document_type text NOT NULL,
-    invoice_date timestamptz NOT NULL,
-    recorded_at timestamptz NOT NULL DEFAULT now(),
-    buyer_name text NOT NULL,
-    buyer_gstin text,
-    buyer_address text NOT NULL,
-    place_of_supply text NOT NULL,
-    hsn_code text NOT NULL,
-    description text NOT NULL,
-    irn text NOT NULL,
-    quantity integer NOT NULL,
-    gst_rate numeric(5, 2) NOT NULL,
-    taxable_value numeric(14, 2) NOT NULL,
-    cgst numeric(14, 2) NOT NULL,
-    sgst numeric(14, 2) NOT NULL,
-    igst numeric(14, 2) NOT NULL,
-    total numeric(14, 2) NOT NULL
-);
-CREATE UNLOGGED TABLE IF NOT EXISTS seeds (seller_id text PRIMARY KEY, invoices integer NOT NULL);
-"""
-
-# The second one is for exports: in the order of the ids, with period and moment checked before a row is fetched.
-# Making them after the rows takes a quarter of the time of keeping them up to date row by row.
-_INDEXES: LiteralString = """
-ALTER TABLE invoices ADD CONSTRAINT invoices_pkey PRIMARY KEY (invoice_id);
-CREATE INDEX invoices_by_seller ON invoices (seller_id, invoice_id, invoice_date, recorded_at);
-"""
-_NO_INDEXES: LiteralString = """
-ALTER TABLE invoices DROP CONSTRAINT IF EXISTS invoices_pkey;
-DROP INDEX IF EXISTS invoices_by_seller;
-"""
-
 # Everything follows from the number n of an invoice. The first and the last lie a second before the period and at its
 # end, the second and the last but one on the first and the last second inside; three in ten share one moment of a
 # flash sale; some are recorded two weeks late. OFFSET 0 keeps PostgreSQL from computing inner columns once per use.
@@ -114,14 +70,21 @@ _INVOICES: LiteralString = """
 INSERT INTO invoices
 SELECT %(first_id)s + 10 * n,
     %(seller_id)s,
-    'SYN/26-27/' || lpad(n::text, 7, '0'),
-    '000-' || n * 48271 %% 8999999 + 1000000 || '-' || n * 16807 %% 8999993 + 1000000,
-    CASE WHEN sign < 0 THEN 'credit note' ELSE 'invoice' END,
     invoiced,
     least(
         invoiced + CASE WHEN n %% 200 = 5 THEN interval '15 days' ELSE interval '4 minutes' END,
         now() - interval '1 hour'
     ),
+    n %% 9 + 1,
+    rate,
+    sign * taxable * 0.01,
+    sign * half * 0.01,
+    sign * half * 0.01,
+    sign * whole * 0.01,
+    sign * (taxable + 2 * half + whole) * 0.01,
+    'SYN/26-27/' || lpad(n::text, 7, '0'),
+    '000-' || n * 48271 %% 8999999 + 1000000 || '-' || n * 16807 %% 8999993 + 1000000,
+    CASE WHEN sign < 0 THEN 'credit note' ELSE 'invoice' END,
     coalesce(
         (%(odd)s::text[])[n %% 600 + 1],
         (%(buyers)s::text[])[n %% 5 + 1] || ' ' || n * 7919 %% 100003 || ' (synthetic)'
@@ -138,14 +101,7 @@ SELECT %(first_id)s + 10 * n,
         (%(goods)s::text[])[n %% 7 + 1] || ', lot ' || n * 611 %% 9973 || ', SKU ' || n * 104729 %% 999983
             || ' (synthetic)'
     ),
-    encode(sha256(int8send(%(first_id)s + n)), 'hex'),
-    n %% 9 + 1,
-    rate,
-    sign * taxable * 0.01,
-    sign * half * 0.01,
-    sign * half * 0.01,
-    sign * whole * 0.01,
-    sign * (taxable + 2 * half + whole) * 0.01
+    encode(sha256(int8send(%(first_id)s + n)), 'hex')
 FROM (
     SELECT *,
         CASE WHEN home THEN taxable * rate / 200 ELSE 0 END AS half,
@@ -189,25 +145,27 @@ _WORDS = {
 
 
 def seed(database_url: str, scale: int = BIG_SELLER_INVOICES, sellers: Iterable[Seller] = SELLERS) -> None:
-    """Fill the marketplace; `scale` is the number of invoices of the big seller. What is as wanted is left alone."""
+    """Fill the marketplace; `scale` is the number of invoices of the big seller. What is as wanted is left alone.
+
+    Raises ForeignTables.
+    """
     import psycopg
 
     with psycopg.connect(database_url) as connection:
         connection.execute("SET LOCAL synchronous_commit = off")
         connection.execute("SELECT pg_advisory_xact_lock(48812)")  # of two seeds at once the second finds the work done
-        connection.execute(_SCHEMA)
+        make_tables(connection, recipe=f"{_INVOICES} {_WORDS}")
         seeded: dict[str, int] = dict(connection.execute("SELECT seller_id, invoices FROM seeds").fetchall())
         wanted = {seller: scale if seller.seller_id == BIG_SELLER else seller.invoices for seller in sellers}
         changed = {seller: count for seller, count in wanted.items() if seeded.get(seller.seller_id) != count}
         if not changed:
             return
-        connection.execute(_NO_INDEXES)
-        connection.execute(
-            "DELETE FROM invoices WHERE seller_id = ANY(%s)", [list(seeded.keys() & {s.seller_id for s in changed})]
-        )
+        connection.execute(NO_INDEXES)
+        outdated = [seller.seller_id for seller in changed if seller.seller_id in seeded]
+        connection.execute("DELETE FROM invoices WHERE seller_id = ANY(%s)", [outdated])
         for seller, count in changed.items():
             _seed_seller(connection, seller, count)
-        connection.execute(_INDEXES)
+        connection.execute(INDEXES)
     with psycopg.connect(database_url, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE) invoices")
 

@@ -47,11 +47,12 @@ FORMULA = (
 SELECTED: LiteralString = (
     "seller_id = %(seller_id)s AND invoice_date >= %(start)s AND invoice_date < %(end)s AND recorded_at <= %(as_of)s"
 )
-# Most cells begin with a letter or a digit; the regular expression costs several times what it takes to see that.
+# Most cells begin with a letter or a digit, which is several times cheaper to see than to match the regular expression.
 HARMLESS: LiteralString = (
-    "CASE WHEN ascii({cell}) BETWEEN 65 AND 122 OR ascii({cell}) BETWEEN 48 AND 57 THEN {cell}"
+    "CASE WHEN ascii({cell}) = ANY (%(plain)s::int[]) THEN {cell}"
     " WHEN {cell} ~ %(formula)s THEN '''' || {cell} ELSE {cell} END"
 )
+PLAIN = [code for code in (*range(0x30, 0x7B), *range(0x904, 0x93A)) if chr(code).isalnum()]
 
 WATCHFUL = {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 """A server that vanished is noticed within a minute."""
@@ -157,7 +158,7 @@ def copied(connection: "Connection", selected: Selection, after: int, rows: int)
         "COPY (SELECT {} FROM invoices WHERE {} AND invoice_id > %(after)s ORDER BY invoice_id LIMIT %(rows)s)"
         " TO STDOUT (FORMAT csv)"
     ).format(cells, SQL(SELECTED))
-    parameters = {**vars(selected), "after": after, "rows": rows, "formula": FORMULA}
+    parameters = {**vars(selected), "after": after, "rows": rows, "formula": FORMULA, "plain": PLAIN}
     with connection.cursor() as cursor, cursor.copy(query, parameters):
         ended = False
         while not ended:

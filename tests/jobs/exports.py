@@ -110,9 +110,10 @@ def add_invoice(connection: psycopg.Connection, seller_id: str, **cells: object)
 def add_invoices(connection: psycopg.Connection, seller_id: str, count: int) -> list[int]:
     """Invoices of 118 rupees in the period, whose texts do not compress; returns their ids, ten apart."""
     connection.execute(
-        "INSERT INTO invoices SELECT %(first)s + 10 * n, %(seller)s, 'SYN/T/' || n, '000-' || n, 'invoice',"
-        " timestamptz '2026-10-15', timestamptz '2026-10-16', 'Synthetic Buyer', NULL, 'Testnagar', '27-Maharashtra',"
-        " '610910', encode(sha512(int8send(n)), 'hex'), encode(sha256(int8send(n)), 'hex'), 1, 18, 100, 9, 9, 0, 118"
+        "INSERT INTO invoices SELECT %(first)s + 10 * n, %(seller)s, timestamptz '2026-10-15',"
+        " timestamptz '2026-10-16', 1, 18, 100, 9, 9, 0, 118, 'SYN/T/' || n, '000-' || n, 'invoice', 'Synthetic Buyer',"
+        " NULL, 'Testnagar', '27-Maharashtra', '610910', encode(sha512(int8send(n)), 'hex'),"
+        " encode(sha256(int8send(n)), 'hex')"
         " FROM generate_series(0, %(count)s - 1::bigint) AS n",
         {"first": (first := _next_id(connection, seller_id)), "seller": seller_id, "count": count},
     )

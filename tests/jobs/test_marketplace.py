@@ -5,6 +5,7 @@ import psycopg
 import pytest
 
 from coatcheck_client import marketplace
+from coatcheck_client.marketplace_tables import ForeignTables
 from tests.jobs.conftest import SELLERS
 
 OTHERS = tuple(seller for seller in SELLERS if seller.seller_id != marketplace.BIG_SELLER)
@@ -59,6 +60,19 @@ def test_the_same_scale_gives_the_same_rows_everywhere(empty_url: str, database_
     marketplace.seed(empty_url, 2_500, SELLERS)
     digest = "SELECT md5(string_agg(invoices::text, ',' ORDER BY invoice_id)) FROM invoices WHERE seller_id = '48812'"
     assert ask(empty_url, digest) == ask(database_url, digest)
+
+
+def test_tables_of_an_older_recipe_are_made_anew_and_foreign_ones_left_alone(empty_url: str) -> None:
+    marketplace.seed(empty_url, 50, SELLERS)
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("ALTER TABLE invoices DROP COLUMN irn")
+        connection.execute("COMMENT ON TABLE sellers IS 'Coatcheck marketplace, recipe of yesterday'")
+    marketplace.seed(empty_url, 50, SELLERS)
+    assert len(ask(empty_url, "SELECT irn FROM invoices WHERE seller_id = '48812'")) == 52
+    with psycopg.connect(empty_url) as connection:
+        connection.execute("COMMENT ON TABLE sellers IS NULL")
+    with pytest.raises(ForeignTables):
+        marketplace.seed(empty_url, 50, SELLERS)
 
 
 def test_the_data_says_that_it_is_made_up(database_url: str) -> None:
