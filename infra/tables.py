@@ -1,4 +1,4 @@
-"""The tables: jobs with its stream and its index of what is due, idempotency keys, tenants."""
+"""The tables: jobs with its stream and its indexes, idempotency keys, tenants."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -14,6 +14,7 @@ from infra.python_function import PythonFunction
 STRING = dynamodb.AttributeType.STRING
 NUMBER = dynamodb.AttributeType.NUMBER
 DUE_INDEX = "due"
+TENANT_INDEX = "by_tenant"
 
 
 class Table(Construct):
@@ -76,7 +77,14 @@ class JobsTable(Table):
                     partition_key=dynamodb.Attribute(name="due_shard", type=STRING),
                     sort_key=dynamodb.Attribute(name="due", type=NUMBER),
                     projection_type=dynamodb.ProjectionType.KEYS_ONLY,
-                )
+                ),
+                # Only a job's own row carries a tenant; its id is ordered by time.
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=TENANT_INDEX,
+                    partition_key=dynamodb.Attribute(name="tenant", type=STRING),
+                    sort_key=dynamodb.Attribute(name="id", type=STRING),
+                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                ),
             ],
         )
 
@@ -96,6 +104,11 @@ class JobsTable(Table):
     def grant_due(self, function: PythonFunction) -> None:
         """Let a function that has access to the table also ask what is due."""
         function.allow("dynamodb:Query", on=[f"{self.table.table_arn}/index/{DUE_INDEX}"])
+
+    def grant_list(self, function: PythonFunction) -> None:
+        """Let a function that has access to the table also find a tenant's jobs, and read several at once."""
+        function.allow("dynamodb:Query", on=[f"{self.table.table_arn}/index/{TENANT_INDEX}"])
+        function.allow("dynamodb:BatchGetItem", on=[self.table.table_arn])
 
 
 class IdempotencyTable(Table):

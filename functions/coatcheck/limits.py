@@ -10,6 +10,7 @@ MOST_KEY_BYTES = 2048
 MOST_DIGITS = 38
 MOST_OPTIONS = 100
 MOST_WRITES = 100
+MOST_READS = 100
 MOST_OBJECT_KEY_BYTES = 1024
 MOST_PARTS = 10_000
 
@@ -44,6 +45,14 @@ def check_writes(writes: Sequence[Write]) -> None:
         check_key(write.key)
         for condition in write.when:
             _check_options(condition)
+
+
+def check_reads(keys: Sequence[Key]) -> None:
+    """Check a read of several items at once."""
+    if not 1 <= len(keys) <= MOST_READS or len(set(keys)) != len(keys):
+        raise BeyondLimits("1 to 100 items may be read at once, each of them once")
+    for key in keys:
+        check_key(key)
 
 
 def check_object_key(key: str) -> None:

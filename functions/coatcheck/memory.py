@@ -8,56 +8,25 @@ from hashlib import md5
 from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.judgement import holds
 from coatcheck.limits import (
     BeyondLimits,
     check_item,
     check_key,
     check_object_key,
     check_part_number,
+    check_reads,
     check_writes,
 )
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
-from coatcheck.row import Row, Value, milliseconds
-from coatcheck.store import DuePage, Refused, TransactionRefused
-from coatcheck.write import AnyOf, Condition, Key, Put, Test, Write
-
-
-def holds(condition: Condition | AnyOf, row: Row) -> bool:
-    """Whether a condition holds for a row as DynamoDB would judge it: an absent attribute compares with nothing."""
-    if isinstance(condition, AnyOf):
-        return any(holds(each, row) for each in condition.conditions)
-    value = row.get(condition.name)
-    match condition.test:
-        case Test.ABSENT:
-            return value is None
-        case Test.IS:
-            return _same(value, condition.value)
-        case Test.ONE_OF:
-            return isinstance(condition.value, list) and any(_same(value, each) for each in condition.value)
-        case Test.BELOW | Test.AT_MOST | Test.ABOVE:
-            return _compared(condition.test, value, condition.value)
-
-
-def _same(left: "Value | None", right: Value) -> bool:
-    """A boolean is no number to DynamoDB, although it is one to Python."""
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
-
-
-def _compared(test: Test, left: "Value | None", right: Value) -> bool:
-    if not isinstance(left, int) or not isinstance(right, int):
-        return False
-    match test:
-        case Test.BELOW:
-            return left < right
-        case Test.AT_MOST:
-            return left <= right
-        case _:
-            return left > right
+from coatcheck.row import Row, milliseconds
+from coatcheck.store import DuePage, ListPage, Refused, TransactionRefused
+from coatcheck.write import Key, Put, Write
 
 
 @dataclass(kw_only=True)
 class MemoryStore:
-    """Tables with conditional writes, transactions and an index of what is due that never lags."""
+    """Tables with conditional writes, transactions and indexes that never lag."""
 
     page_size: int = 100
     rows: dict[Key, Row] = field(default_factory=dict)
@@ -67,6 +36,11 @@ class MemoryStore:
         check_key(key)
         with self._lock:
             return deepcopy(self.rows.get(key))
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        check_reads(keys)
+        with self._lock:
+            return {key: deepcopy(self.rows[key]) for key in keys if key in self.rows}
 
     def write(self, write: Write) -> Row:
         check_writes([write])
@@ -100,6 +74,16 @@ class MemoryStore:
         page = rest[: self.page_size]
         more = len(rest) > len(page)
         return DuePage(ids=tuple(job_id for _, job_id in page), next=f"{page[-1][1]}@{page[-1][0]}" if more else None)
+
+    def count_due(self, shard: str) -> int:
+        with self._lock:
+            return sum(row.get("due_shard") == shard and "due" in row for row in self.rows.values())
+
+    def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
+        with self._lock:
+            ids = [key.id for key, row in self.rows.items() if row.get("tenant") == tenant and row.get("id") == key.id]
+        rest = sorted((job_id for job_id in ids if before is None or job_id < before), reverse=True)
+        return ListPage(ids=tuple(rest[:most]), more=len(rest) > most)
 
     def _check(self, write: Write) -> None:
         row = self.rows.get(write.key)

@@ -1,4 +1,4 @@
-"""The port to the tables: consistent reads, conditional writes, transactions, and the index of what is due."""
+"""The port to the tables: consistent reads, conditional writes, transactions, and indexes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,9 +44,20 @@ class DuePage:
     next: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListPage:
+    """Job ids of one tenant, the newest first, and whether there may be more behind the last."""
+
+    ids: tuple[str, ...]
+    more: bool
+
+
 class Store(Protocol):
     def get(self, key: Key) -> Row | None:
         """Read consistently. Raises Unavailable."""
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        """Read 1 to 100 different rows consistently; those that are not there are left out. Raises Unavailable."""
 
     def write(self, write: Write) -> Row:
         """Write if the conditions hold and return the row as it then is. Raises Refused, Unavailable."""
@@ -56,6 +67,12 @@ class Store(Protocol):
 
     def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
         """Candidates only: the index lags. Raises Unavailable."""
+
+    def count_due(self, shard: str) -> int:
+        """How many jobs of a shard will be due at some time; the index lags. Raises Unavailable."""
+
+    def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
+        """Up to `most` candidates whose ids are smaller than `before`: the index lags. Raises Unavailable."""
 
 
 def write_or_find(store: Store, write: Put | Update, mine: Callable[[Row], bool]) -> Row:

@@ -31,6 +31,7 @@ BUCKET = "coatcheck-test-results"
 BUSY: Final = (400, {"__type": "OperationAborted"})
 """A refusal that passes, and that the SDK does not wait for by itself."""
 
+LINK_KEY = "k" * 64
 LANES = ("interactive", "bulk")
 CACHES: tuple[Callable[..., Any], ...] = (
     clients.dynamodb,
@@ -43,6 +44,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     ports.tenants,
     ports.objects,
     ports.bell,
+    ports.key_of_links,
     settings.timings,
     settings.lane_queues,
     settings.lanes,
@@ -191,6 +193,7 @@ def _environment(made: Cloud, timings: Timings) -> dict[str, str]:
         settings.IDEMPOTENCY_TABLE: "idempotency",
         settings.TENANTS_TABLE: "tenants",
         settings.RESULTS_BUCKET: BUCKET,
+        settings.LINK_SECRET_ARN: client_of("secretsmanager").create_secret(Name="links", SecretString=LINK_KEY)["ARN"],
         settings.LANE_QUEUE: made.queues["interactive"],
         settings.LANE_QUEUES: json.dumps({lane: made.queues[lane] for lane in LANES}),
         settings.LANES: json.dumps(LANES),
@@ -211,6 +214,7 @@ def _create_tables(client: "DynamoDBClient") -> None:
             {"AttributeName": "item", "AttributeType": "S"},
             {"AttributeName": "due_shard", "AttributeType": "S"},
             {"AttributeName": "due", "AttributeType": "N"},
+            {"AttributeName": "tenant", "AttributeType": "S"},
         ],
         GlobalSecondaryIndexes=[
             {
@@ -220,7 +224,15 @@ def _create_tables(client: "DynamoDBClient") -> None:
                     {"AttributeName": "due", "KeyType": "RANGE"},
                 ],
                 "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
+            },
+            {
+                "IndexName": "by_tenant",
+                "KeySchema": [
+                    {"AttributeName": "tenant", "KeyType": "HASH"},
+                    {"AttributeName": "id", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            },
         ],
     )
     for table in ("idempotency", "tenants"):

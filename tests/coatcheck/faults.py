@@ -5,18 +5,35 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from coatcheck.row import Row
-from coatcheck.store import DuePage, Store, Unavailable
+from coatcheck.store import DuePage, ListPage, Store, Unavailable
 from coatcheck.write import Key, Write
 
 
 @dataclass(kw_only=True)
-class RepeatingStore:
-    """Every answer of a write is lost once, so that the SDK repeats the call."""
+class _Reading:
+    """Reads go through."""
 
     under: Store
 
     def get(self, key: Key) -> Row | None:
         return self.under.get(key)
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        return self.under.get_many(keys)
+
+    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+        return self.under.due(shard, now, start)
+
+    def count_due(self, shard: str) -> int:
+        return self.under.count_due(shard)
+
+    def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
+        return self.under.listed(tenant, most, before)
+
+
+@dataclass(kw_only=True)
+class RepeatingStore(_Reading):
+    """Every answer of a write is lost once, so that the SDK repeats the call."""
 
     def write(self, write: Write) -> Row:
         self.under.write(write)
@@ -26,18 +43,14 @@ class RepeatingStore:
         self.under.transact(writes)
         self.under.transact(writes)
 
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
-        return self.under.due(shard, now, start)
-
 
 @dataclass(kw_only=True)
-class FailingStore:
+class FailingStore(_Reading):
     """The next calls fail: `before` they take effect, or `after`, when only the answer is lost.
 
     `reads` fail in their own right.
     """
 
-    under: Store
     before: int = 0
     after: int = 0
     reads: int = 0
@@ -62,9 +75,6 @@ class FailingStore:
         self._refuse()
         self.under.transact(writes)
         self._lose()
-
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
-        return self.under.due(shard, now, start)
 
     def _refuse(self) -> None:
         if self.before > 0:

@@ -41,7 +41,9 @@ WORK = (
 
 ALLOWED = {
     "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE),
-    "status": table("JobsTable", "GetItem", "Query") | objects("results", "GetObject", "GetObjectVersion"),
+    "status": table("JobsTable", "BatchGetItem", "GetItem")
+    | table("JobsTable/index/by_tenant", "Query")
+    | objects("results", "GetObject", "GetObjectVersion"),
     "cancel": table("JobsTable", "GetItem", "UpdateItem"),
     "authorizer": table("TenantsTable", "GetItem"),
     "dispatcher": RING | STREAM | LOST_RECORDS,

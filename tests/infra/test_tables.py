@@ -38,8 +38,7 @@ def test_keys_are_found_by_themselves(template: Template, name: str) -> None:
 
 def test_what_is_due_is_found_by_shard_and_time_and_costs_no_more_than_its_keys(template: Template) -> None:
     table = template.output("JobsTable").properties
-    (index,) = table["GlobalSecondaryIndexes"]
-    assert index == {
+    assert table["GlobalSecondaryIndexes"][0] == {
         "IndexName": "due",
         "KeySchema": [
             {"AttributeName": "due_shard", "KeyType": "HASH"},
@@ -48,7 +47,19 @@ def test_what_is_due_is_found_by_shard_and_time_and_costs_no_more_than_its_keys(
         "Projection": {"ProjectionType": "KEYS_ONLY"},
     }
     types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
-    assert types == {"id": "S", "item": "S", "due_shard": "S", "due": "N"}
+    assert types == {"id": "S", "item": "S", "due_shard": "S", "due": "N", "tenant": "S"}
+
+
+def test_a_tenants_jobs_are_found_in_the_order_of_their_ids(template: Template) -> None:
+    (index,) = template.output("JobsTable").properties["GlobalSecondaryIndexes"][1:]
+    assert index == {
+        "IndexName": "by_tenant",
+        "KeySchema": [
+            {"AttributeName": "tenant", "KeyType": "HASH"},
+            {"AttributeName": "id", "KeyType": "RANGE"},
+        ],
+        "Projection": {"ProjectionType": "KEYS_ONLY"},
+    }
 
 
 def test_jobs_tell_of_every_change(template: Template) -> None:

@@ -12,7 +12,7 @@ from coatcheck.aws.attributes import attributes, row
 from coatcheck.aws.errors import code_of, passing_errors
 from coatcheck.aws.expressions import Expressions
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import DuePage, Refused, TransactionRefused, Unavailable
+from coatcheck.store import DuePage, ListPage, Refused, TransactionRefused, Unavailable
 from coatcheck.write import Key, Put, Table, Write
 
 if TYPE_CHECKING:
@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
 
 DUE_INDEX = "due"
+TENANT_INDEX = "by_tenant"
 PAGE_SIZE = 100
-CONFLICT_TRIES = 6
-FIRST_CONFLICT_WAIT_SECONDS = 0.02
+MOST_COUNTED_PAGES = 10
+"""Of 1 MB each: some hundred thousand jobs of a shard, after which one more changes nothing."""
+
+TRIES = 6
+FIRST_WAIT_SECONDS = 0.02
 
 
 class DynamoStore:
@@ -39,6 +43,25 @@ class DynamoStore:
         item = found.get("Item")
         return None if item is None else _row(item)
 
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
+        """What the service left out for its size or its load is asked for again after a growing, random wait."""
+        found: dict[Key, Row] = {}
+        asked: Any = {}
+        for key in keys:
+            part = asked.setdefault(self._tables[key.table], {"Keys": [], "ConsistentRead": True})
+            part["Keys"].append(key_of(key))
+        places = {(self._tables[key.table], _place(key_of(key))): key for key in keys}
+        for attempt in range(TRIES):
+            with passing_errors():
+                page = self._client.batch_get_item(RequestItems=asked)
+            for table, items in page["Responses"].items():
+                found |= {places[table, _place(item)]: _row(item) for item in items}
+            asked = page.get("UnprocessedKeys")
+            if not asked:
+                return found
+            _wait(attempt)
+        raise Unavailable("UnprocessedKeys")
+
     def write(self, write: Write) -> Row:
         try:
             with passing_errors():
@@ -53,7 +76,7 @@ class DynamoStore:
 
     def transact(self, writes: Sequence[Write]) -> None:
         """Conflicts with other transactions pass: they are tried again after a growing, random wait."""
-        for attempt in range(CONFLICT_TRIES):
+        for attempt in range(TRIES):
             try:
                 with passing_errors():
                     self._client.transact_write_items(TransactItems=[self._item(write) for write in writes])
@@ -63,7 +86,7 @@ class DynamoStore:
                     raise TransactionRefused(refused) from error
             else:
                 return
-            time.sleep(FIRST_CONFLICT_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
+            _wait(attempt)
         raise Unavailable("TransactionConflict")
 
     def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
@@ -91,6 +114,40 @@ class DynamoStore:
             ids=tuple(item["id"]["S"] for item in page["Items"]),
             next=f"{last['id']['S']}@{last['due']['N']}" if last else None,
         )
+
+    def count_due(self, shard: str) -> int:
+        count, more = 0, dict[str, Any]()
+        for _ in range(MOST_COUNTED_PAGES):
+            with passing_errors():
+                page = self._client.query(
+                    TableName=self._tables[Table.JOBS],
+                    IndexName=DUE_INDEX,
+                    Select="COUNT",
+                    KeyConditionExpression="#due_shard = :shard",
+                    ExpressionAttributeNames={"#due_shard": "due_shard"},
+                    ExpressionAttributeValues={":shard": {"S": shard}},
+                    **more,
+                )
+            count += page["Count"]
+            if "LastEvaluatedKey" not in page:
+                break
+            more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
+        return count
+
+    def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
+        # A place in the order of ids, not a key of the index: whether its job is still there does not matter.
+        further = {} if before is None else {":before": {"S": before}}
+        with passing_errors():
+            page = self._client.query(
+                TableName=self._tables[Table.JOBS],
+                IndexName=TENANT_INDEX,
+                KeyConditionExpression="#tenant = :tenant" + (" AND #id < :before" if further else ""),
+                ExpressionAttributeNames={"#tenant": "tenant"} | ({"#id": "id"} if further else {}),
+                ExpressionAttributeValues={":tenant": {"S": tenant}} | further,
+                ScanIndexForward=False,
+                Limit=most,
+            )
+        return ListPage(ids=tuple(item["id"]["S"] for item in page["Items"]), more="LastEvaluatedKey" in page)
 
     def _write(self, write: Write) -> Row:
         made = Expressions.of(write, _key_attribute(write.key))
@@ -139,10 +196,20 @@ def _references(made: Expressions) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value}
 
 
+def _wait(attempt: int) -> None:
+    """Before the next try: a growing, random time."""
+    time.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
+
+
 def key_of(key: Key) -> "dict[str, AttributeValueTypeDef]":
     if key.table is Table.JOBS:
         return {"id": {"S": key.id}, "item": {"S": key.item}}
     return {"key": {"S": key.id}}
+
+
+def _place(item: Mapping[str, Any]) -> tuple[str, ...]:
+    """The key of an item, as something that can be compared."""
+    return tuple(item[name]["S"] for name in ("id", "item", "key") if name in item)
 
 
 def _key_attribute(key: Key) -> str:

@@ -10,7 +10,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from coatcheck.aws import clients
-from coatcheck.aws.dynamo_store import CONFLICT_TRIES, DynamoStore
+from coatcheck.aws.dynamo_store import TRIES, DynamoStore
 from coatcheck.job import job_key
 from coatcheck.store import Refused, Store, TransactionRefused, Unavailable
 from coatcheck.write import Put, Table, absent, is_, put, update
@@ -48,11 +48,11 @@ def test_a_conflict_with_another_transaction_is_tried_again_and_is_no_refusal() 
 
 
 def test_a_conflict_that_never_ends_is_unavailable_and_no_refusal() -> None:
-    store, mishaps = store_with(*[(400, CONFLICT)] * CONFLICT_TRIES)
+    store, mishaps = store_with(*[(400, CONFLICT)] * TRIES)
     with pytest.raises(Unavailable) as unavailable:
         store.transact(two_puts("endless"))
     assert unavailable.value.code == "TransactionConflict"
-    assert mishaps.asked == CONFLICT_TRIES
+    assert mishaps.asked == TRIES
 
 
 def test_a_refusal_beside_a_conflict_is_a_refusal() -> None:
