@@ -74,6 +74,19 @@ ACKNOWLEDGED = (
         finding="AwsSolutions-APIG4",
         reason="Load balancers and uptime checks have no key. The answer says that the API is up and nothing else.",
     ),
+    *(
+        Acknowledged(
+            where=f"Api/Http/{method}--v1--results--{{token}}/Resource",
+            finding="AwsSolutions-APIG4",
+            reason="The token in the address is the credential: signed, for one result, for a day.",
+        )
+        for method in ("GET", "HEAD")
+    ),
+    Acknowledged(
+        where="LinkKey/Secret/Resource",
+        finding="AwsSolutions-SMG4",
+        reason="Its value is made within AWS and seen by nobody. A rotation would void every link that is out.",
+    ),
     Acknowledged(
         where="Api/Default/Resource",
         finding="AwsSolutions-APIG4",

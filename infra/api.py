@@ -16,6 +16,7 @@ from coatcheck.route import ROUTES, kind_route
 from coatcheck.run import settings
 from infra.capacity import FunctionSize
 from infra.config import Config
+from infra.link_key import LinkKey
 from infra.python_function import PythonFunction
 from infra.results_bucket import ResultsBucket
 from infra.tables import IdempotencyTable, JobsTable, TenantsTable
@@ -49,6 +50,7 @@ class Api(Construct):
         idempotency: IdempotencyTable,
         tenants: TenantsTable,
         results: ResultsBucket,
+        link_key: LinkKey,
     ) -> None:
         super().__init__(scope, id_)
         self._config = config
@@ -57,6 +59,8 @@ class Api(Construct):
         self._add_stage()
         self._authorizer = self._make_authorizer(tenants)
         functions = (self._submit(jobs, idempotency), self._status(jobs, results), self._cancel(jobs))
+        for function in functions[:2]:
+            link_key.let_sign(function)
         self._add_routes({function.name: function for function in functions}, kind_routes)
 
     def _submit(self, jobs: JobsTable, idempotency: IdempotencyTable) -> PythonFunction:

@@ -37,6 +37,7 @@ class ResultsBucket(Construct):
         """A presigned link can do what its signer can: read results."""
         self._tell(function)
         function.allow("s3:GetObject", "s3:GetObjectVersion", on=[self.bucket.arn_for_objects(f"{RESULTS}*")])
+        self._let_miss(function)
 
     def let_write(self, function: PythonFunction) -> None:
         self._tell(function)
@@ -48,7 +49,10 @@ class ResultsBucket(Construct):
             "s3:PutObject",
             on=[self.bucket.arn_for_objects(f"{prefix}*") for prefix in (RESULTS, CURSORS)],
         )
-        # Who may not list is told "forbidden" of an object that does not exist, not "not found".
+        self._let_miss(function)
+
+    def _let_miss(self, function: PythonFunction) -> None:
+        """Who may not list is told "forbidden" of an object that does not exist, not "not found"."""
         function.allow("s3:ListBucket", on=[self.bucket.bucket_arn])
 
     def _tell(self, function: PythonFunction) -> None:

@@ -11,6 +11,7 @@ from infra.dispatcher import Dispatcher
 from infra.doorbells import Doorbells
 from infra.function_code import FunctionCode, function_code
 from infra.lane import Lanes
+from infra.link_key import LinkKey
 from infra.private_bucket import AccessLogs
 from infra.queue import Queue
 from infra.results_bucket import ResultsBucket
@@ -80,6 +81,7 @@ class CoatcheckStack(cdk.Stack):
             idempotency=idempotency,
             tenants=tenants,
             results=results,
+            link_key=LinkKey(self, "LinkKey"),
         )
 
         alarms = Alarms(self, "Alarms")

@@ -1,7 +1,8 @@
 """The status document: what a client sees of a job."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
@@ -17,6 +18,9 @@ Time = Annotated[str, Meta(description="RFC 3339, UTC", extra_json_schema={"form
 Address = Annotated[
     str, Meta(description="an address of this API, relative to its own", extra_json_schema={"format": "uri-reference"})
 ]
+Sign: TypeAlias = Callable[[str, datetime], str]
+"""Makes the token that opens the result of the job with an id until a time."""
+
 Reason = Literal["waiting_for_worker", "backing_off", "scheduled"]
 
 
@@ -38,7 +42,7 @@ class ErrorPart(Struct, frozen=True, kw_only=True):
 
 
 class ResultPart(Struct, frozen=True, kw_only=True):
-    """What a succeeded job left. It is there until `expires_at`."""
+    """What a succeeded job left. It is there until `expires_at`; `url` needs no key and works for a day."""
 
     url: Address | UnsetType = UNSET
     bytes: int | UnsetType = UNSET
@@ -81,8 +85,8 @@ class StatusDocument(Struct, frozen=True, kw_only=True):
     links: LinksPart
 
 
-def status_document(job: Job, now: datetime, timings: Timings) -> dict[str, object]:
-    """The job as JSON."""
+def status_document(job: Job, now: datetime, timings: Timings, sign: Sign | None = None) -> dict[str, object]:
+    """The job as JSON. A document that can have a result needs `sign`; it is called only if there is one."""
     document = StatusDocument(
         id=job.id,
         kind=job.kind,
@@ -103,15 +107,20 @@ def status_document(job: Job, now: datetime, timings: Timings) -> dict[str, obje
         run_at=_time(job.run_at),
         expires_at=rfc3339(datetime.fromtimestamp(job.ttl, UTC)),
         error=_error(job.error),
-        result=_result(job, timings),
+        result=_result(job, now, timings, sign),
         links=_links(job),
     )
     return cast("dict[str, object]", to_builtins(document))
 
 
 def etag(document: dict[str, object]) -> str:
-    """The entity tag of a status document: equal for documents that a client cannot tell apart."""
-    return f'"{digest(document)[:32]}"'
+    """The entity tag of a status document: equal for documents that a client cannot tell apart.
+
+    The signed link is a new one in every document and leads to the same file: it is no difference.
+    """
+    result = cast("dict[str, Any]", document.get("result", {}))
+    steady = {name: value for name, value in result.items() if name != "url"}
+    return f'"{digest(document | {"result": steady})[:32]}"'
 
 
 def matches(if_none_match: str, tag: str) -> bool:
@@ -164,7 +173,7 @@ def _error(error: Error | None) -> ErrorPart | UnsetType:
     return UNSET if error is None else ErrorPart(type=error.type, message=error.message, retryable=error.retryable)
 
 
-def _result(job: Job, timings: Timings) -> ResultPart | UnsetType:
+def _result(job: Job, now: datetime, timings: Timings, sign: Sign | None) -> ResultPart | UnsetType:
     """Visible only once the final state is written."""
     if job.state is not State.SUCCEEDED or job.result is None:
         return UNSET
@@ -173,11 +182,17 @@ def _result(job: Job, timings: Timings) -> ResultPart | UnsetType:
         return part
     return structs.replace(
         part,
-        url=f"{_ticket(job)}/result",
+        url=_signed_address(job, now, timings, sign),
         bytes=_known(job.result.bytes),
         content_type=_known(job.result.content_type),
         expires_at=rfc3339(result_expires_at(job, timings)),
     )
+
+
+def _signed_address(job: Job, now: datetime, timings: Timings, sign: Sign | None) -> str | UnsetType:
+    """Left out once the result is gone: a link would only say so."""
+    until = min(now + timings.result_link_signed, result_expires_at(job, timings))
+    return UNSET if sign is None or until <= now else f"/v1/results/{sign(job.id, until)}"
 
 
 def _links(job: Job) -> LinksPart:

@@ -47,6 +47,12 @@ class Unauthorized(Problem):
     title = "The caller is not known"
 
 
+class Forbidden(Problem):
+    status = 403
+    slug = "forbidden"
+    title = "The caller may not do this"
+
+
 class NotFound(Problem):
     status = 404
     slug = "not-found"

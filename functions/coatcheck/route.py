@@ -20,6 +20,7 @@ ROUTES = (
     Route(path="/v1/jobs/{id}", methods=("GET", "HEAD"), function="status"),
     Route(path="/v1/jobs/{id}", methods=("DELETE",), function="cancel"),
     Route(path="/v1/jobs/{id}/result", methods=("GET", "HEAD"), function="status"),
+    Route(path="/v1/results/{token}", methods=("GET", "HEAD"), function="status", public=True),
     Route(path="/v1/health", methods=("GET",), function="status", public=True),
 )
 

@@ -46,4 +46,9 @@ class Timings:
     keep_result: timedelta = timedelta(days=7)
     keep_key: timedelta = timedelta(days=7)
     result_link: timedelta = timedelta(minutes=5)
+    """How long a presigned link lives. It dies with the function's session at the latest, whatever it says."""
+
+    result_link_signed: timedelta = timedelta(hours=24)
+    """How long an address of ours leads to a presigned link, for whoever holds it."""
+
     polls_per_second: int = 1000

@@ -1,11 +1,14 @@
 """The adapters that handlers share, each made at its first use."""
 
+from datetime import datetime
 from functools import cache
 
-from coatcheck.aws.clients import BRIEF, dynamodb, s3, sqs
+from coatcheck.aws.clients import BRIEF, dynamodb, s3, secrets, sqs
 from coatcheck.aws.dynamo_store import DynamoStore
+from coatcheck.aws.link_key import link_key
 from coatcheck.aws.s3_objects import S3Objects
 from coatcheck.aws.sqs_queues import SqsQueues
+from coatcheck.result_link import signed
 from coatcheck.ring import Bell
 from coatcheck.run import settings
 from coatcheck.run.settings import setting
@@ -37,6 +40,17 @@ def tenants() -> DynamoStore:
 @cache
 def objects() -> S3Objects:
     return S3Objects(s3(), setting(settings.RESULTS_BUCKET))
+
+
+@cache
+def key_of_links() -> bytes:
+    """Read at the first document that has a result, and once."""
+    return link_key(secrets(), setting(settings.LINK_SECRET_ARN))
+
+
+def sign(job_id: str, until: datetime) -> str:
+    """The token of a result's address."""
+    return signed(job_id, until, key_of_links())
 
 
 @cache

@@ -5,12 +5,15 @@ from typing import Any
 
 from coatcheck.cancellation import owned_job
 from coatcheck.document import etag, has_result, matches, result_expires_at, retry_after, status_document
-from coatcheck.job import Job
+from coatcheck.job import Job, StoredResult, job_key, job_of
 from coatcheck.problem import Conflict, Gone, MethodNotAllowed, NotFound
+from coatcheck.result_link import opened
 from coatcheck.route import ROUTES, kind_route, methods_at
 from coatcheck.run import settings
 from handlers import ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
+
+NO_LONGER_KEPT = "the result was kept for its time and is gone: submit the job again"
 
 
 def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
@@ -26,6 +29,8 @@ def _route(request: HttpRequest) -> HttpAnswer:
             return _status(request, _job(request))
         case "/v1/jobs/{id}/result":
             return _result(request, _job(request))
+        case "/v1/results/{token}":
+            return _result(request, _linked_job(request))
     return _nothing(request)
 
 
@@ -42,8 +47,16 @@ def _job(request: HttpRequest) -> Job:
     return owned_job(ports.jobs(), request.caller, request.path["id"])
 
 
+def _linked_job(request: HttpRequest) -> Job:
+    """The job whose result a signed link opens, for whoever holds the link. Raises Forbidden, Gone."""
+    row = ports.jobs().get(job_key(opened(request.path["token"], datetime.now(UTC), ports.key_of_links())))
+    if row is None:
+        raise Gone(NO_LONGER_KEPT)
+    return job_of(row)
+
+
 def _status(request: HttpRequest, job: Job) -> HttpAnswer:
-    document = status_document(job, datetime.now(UTC), settings.timings())
+    document = status_document(job, datetime.now(UTC), settings.timings(), ports.sign)
     tag = etag(document)
     headers = {"ETag": tag} | ({} if (wait := retry_after(job)) is None else {"Retry-After": str(wait)})
     if has_result(job) and request.query.get("redirect") != "false":
@@ -53,6 +66,13 @@ def _status(request: HttpRequest, job: Job) -> HttpAnswer:
     return HttpAnswer(status=200, body=document, headers=headers)
 
 
+def _check_stored(result: StoredResult) -> None:
+    """S3's own answer for an object that is gone is XML that says nothing to a client. Raises Gone."""
+    found = None if result.key is None else ports.objects().head(result.key)
+    if found is None or result.version not in (None, found.version):
+        raise Gone("the result was deleted before its time: submit the job again")
+
+
 def _result(request: HttpRequest, job: Job) -> HttpAnswer:
     if not job.state.final:
         raise Conflict("the job has not finished: ask for its status first", headers={"Retry-After": "2"})
@@ -60,7 +80,8 @@ def _result(request: HttpRequest, job: Job) -> HttpAnswer:
         raise NotFound(f"the job has {job.state} and left no result")
     timings = settings.timings()
     if datetime.now(UTC) >= result_expires_at(job, timings):
-        raise Gone("the result was kept for its time and is gone: submit the job again")
+        raise Gone(NO_LONGER_KEPT)
+    _check_stored(job.result)
     link = ports.objects().link(
         job.result.key,
         job.result.version,

@@ -34,4 +34,4 @@ def _submit(request: HttpRequest) -> HttpAnswer:
     headers = {"Location": f"/v1/jobs/{job.id}", "Retry-After": str(retry_after(job) or 1)}
     if accepted.replayed:
         headers["Idempotent-Replayed"] = "true"
-    return HttpAnswer(status=202, body=status_document(job, now, timings), headers=headers)
+    return HttpAnswer(status=202, body=status_document(job, now, timings, ports.sign), headers=headers)

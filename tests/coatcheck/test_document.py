@@ -1,20 +1,24 @@
 """The status document: what a client sees of a job."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from coatcheck.document import has_result, result_expires_at, retry_after, rfc3339, status_document
+from coatcheck.document import etag, has_result, result_expires_at, retry_after, rfc3339, status_document
 from coatcheck.job import Error, Job, Progress, State, StoredResult
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, seconds
 
 RESULT = StoredResult(key="results/acme/j/r.csv.gz", version="v1", bytes=12, content_type="application/gzip", rows=3)
 
 
+def signed(job_id: str, until: datetime) -> str:
+    return f"{job_id}.{until:%Y-%m-%d}"
+
+
 def document(job: Job) -> dict[str, Any]:
-    shown = status_document(job, NOW, TIMINGS)
+    shown = status_document(job, NOW, TIMINGS, signed)
     assert json.loads(json.dumps(shown)) == shown
     return shown
 
@@ -67,13 +71,29 @@ def test_a_result_is_shown_with_its_address_and_how_long_it_can_be_had() -> None
     done = a_job(state=State.SUCCEEDED, result=RESULT, finished_at=NOW)
     assert document(done)["result"] == {
         "rows": 3,
-        "url": f"/v1/jobs/{JOB_ID}/result",
+        "url": f"/v1/results/{JOB_ID}.2026-11-11",
         "bytes": 12,
         "content_type": "application/gzip",
         "expires_at": "2026-11-17T12:00:00.000Z",
     }
     assert document(done)["links"] == {"self": f"/v1/jobs/{JOB_ID}", "result": f"/v1/jobs/{JOB_ID}/result"}
     assert result_expires_at(done, TIMINGS) == NOW + timedelta(days=7)
+
+
+def test_a_link_is_not_signed_for_longer_than_the_result_is_kept() -> None:
+    last_day = a_job(state=State.SUCCEEDED, result=RESULT, finished_at=NOW - timedelta(days=6, hours=18))
+    assert document(last_day)["result"]["url"].endswith(".2026-11-10")
+    gone = a_job(state=State.SUCCEEDED, result=RESULT, finished_at=NOW - timedelta(days=7))
+    assert "url" not in document(gone)["result"]
+
+
+def test_a_new_link_to_the_same_result_is_no_news() -> None:
+    done = a_job(state=State.SUCCEEDED, result=RESULT, finished_at=NOW)
+    now, later = (status_document(done, NOW + timedelta(days=days), TIMINGS, signed) for days in (0, 1))
+    assert now != later
+    assert etag(now) == etag(later)
+    other = a_job(state=State.SUCCEEDED, result=StoredResult(key=RESULT.key, rows=4), finished_at=NOW)
+    assert etag(now) != etag(document(other))
 
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.SUCCEEDED])

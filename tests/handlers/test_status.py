@@ -8,14 +8,22 @@ import pytest
 
 from coatcheck.job import State, StoredResult
 from handlers import ports, status
+from tests.coatcheck.cloud import BUCKET, Cloud
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import add_job, new_id, now
 
 pytestmark = pytest.mark.usefixtures("aws")
 
-RESULT = StoredResult(
-    key="results/acme/j/report.csv.gz", version="v7", bytes=12, content_type="application/gzip", rows=3
-)
+KEY = "results/acme/j/report.csv.gz"
+
+
+def stored_result(key: str = KEY) -> StoredResult:
+    """What a job left, and the object that it names."""
+    if ports.objects().head(key) is None:
+        ports.objects().put(key, b"1,2", nonce="n", content_type="text/csv")
+    stored = ports.objects().head(key)
+    assert stored is not None
+    return StoredResult(key=key, version=stored.version, bytes=3, content_type="text/csv", rows=3)
 
 
 def get(job_id: str, *, result: bool = False, method: str = "GET", **more: Any) -> dict[str, Any]:
@@ -24,7 +32,21 @@ def get(job_id: str, *, result: bool = False, method: str = "GET", **more: Any) 
 
 
 def finished(**changes: Any) -> str:
-    return add_job(**({"state": State.SUCCEEDED, "result": RESULT, "finished_at": now()} | changes)).id
+    given = {"state": State.SUCCEEDED, "finished_at": now()} | changes
+    return add_job(**({"result": stored_result()} | given if "result" not in given else given)).id
+
+
+def token_of(job_id: str) -> str:
+    """Of the signed link in the status document."""
+    url: str = body_of(get(job_id))["result"]["url"]
+    assert url.startswith("/v1/results/")
+    return url.rpartition("/")[2]
+
+
+def opened(token: str, method: str = "GET") -> dict[str, Any]:
+    """What a signed link answers to somebody without a key."""
+    event = http_event(f"{method} /v1/results/{{token}}", path={"token": token}, authorizer=None)
+    return status.handler(event, LambdaContext())
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
@@ -70,7 +92,7 @@ def test_a_result_is_a_link_of_minutes_to_that_very_version() -> None:
     query = parse_qs(link.query)
     assert (answer["statusCode"], answer["body"]) == (303, "")
     assert link.path.endswith("/results/acme/j/report.csv.gz")
-    assert (query["versionId"], query["X-Amz-Expires"]) == (["v7"], ["300"])
+    assert (query["versionId"], query["X-Amz-Expires"]) == ([stored_result().version], ["300"])
     assert "Content-Type" not in answer["headers"]
 
 
@@ -125,13 +147,63 @@ def test_an_address_without_anything_is_a_404() -> None:
 
 
 def test_a_file_that_was_stored_is_the_one_that_the_link_names() -> None:
-    ports.objects().put("results/acme/j9/a b.csv", b"1,2", nonce="n", content_type="text/csv")
-    stored = ports.objects().head("results/acme/j9/a b.csv")
-    assert stored is not None
-    result = StoredResult(key=stored.key, version=stored.version, bytes=3, content_type="text/csv")
+    result = stored_result("results/acme/j9/a b.csv")
     link = urlparse(get(finished(result=result), result=True)["headers"]["Location"])
-    assert parse_qs(link.query)["versionId"] == [stored.version]
+    assert parse_qs(link.query)["versionId"] == [result.version]
     assert "filename*=UTF-8''a%20b.csv" in parse_qs(link.query)["response-content-disposition"][0]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_signed_link_leads_to_the_file_without_a_key(method: str) -> None:
+    job_id = finished()
+    answer = opened(token_of(job_id), method)
+    assert (answer["statusCode"], answer["body"]) == (303, "")
+    assert urlparse(answer["headers"]["Location"]).path.endswith(KEY)
+    assert answer["headers"]["Cache-Control"] == "no-store"
+
+
+def test_a_forged_link_is_a_403_and_an_expired_one_a_410() -> None:
+    job_id = finished()
+    token = token_of(job_id)
+    other = finished(tenant="globex")
+    for forged in (token.replace(job_id, other), token[:-1], "x", "%2e%2e", "\ud800", "ü" * 100):
+        answer = opened(forged)
+        assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (403, "application/problem+json")
+    assert opened(ports.sign(job_id, now() - timedelta(seconds=1)))["statusCode"] == 410
+
+
+def test_a_link_past_retention_is_a_410_however_long_it_was_signed_for() -> None:
+    old = finished(finished_at=now() - timedelta(days=7))
+    assert "url" not in body_of(get(old))["result"]
+    assert opened(ports.sign(old, now() + timedelta(hours=1)))["statusCode"] == 410
+    assert opened(ports.sign(new_id(), now() + timedelta(hours=1)))["statusCode"] == 410
+
+
+def test_a_result_that_was_deleted_is_a_410_and_no_link_to_an_error_of_s3(aws: Cloud) -> None:
+    key = "results/acme/deleted/report.csv"
+    job_id = finished(result=stored_result(key))
+    token = token_of(job_id)
+    aws.s3.delete_object(Bucket=BUCKET, Key=key)
+    for answer in (opened(token), opened(token, "HEAD"), get(job_id, result=True)):
+        assert (answer["statusCode"], answer["headers"]["Content-Type"]) == (410, "application/problem+json")
+        assert "Location" not in answer["headers"]
+
+
+def test_an_object_that_took_a_results_place_is_not_the_result(aws: Cloud) -> None:
+    key = "results/acme/replaced/report.csv"
+    job_id = finished(result=stored_result(key))
+    aws.s3.put_object(Bucket=BUCKET, Key=key, Body=b"other")
+    assert get(job_id, result=True)["statusCode"] == 410
+
+
+def test_a_poll_of_a_finished_job_knows_what_it_has_seen_although_each_link_is_new(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    job_id = finished()
+    first = get(job_id, query={"redirect": "false"})
+    monkeypatch.setattr(ports, "sign", lambda job_id, _: f"{job_id}.another")
+    again = get(job_id, query={"redirect": "false"}, headers={"if-none-match": first["headers"]["ETag"]})
+    assert again["statusCode"] == 304
 
 
 def test_a_poll_that_would_see_nothing_new_is_answered_without_a_body() -> None:

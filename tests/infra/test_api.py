@@ -41,13 +41,23 @@ def test_submit_knows_which_lanes_there_are(template: Template) -> None:
     assert lanes == [lane.name for lane in template.config.lanes]
 
 
-def test_every_route_but_the_health_check_asks_who_is_calling(template: Template) -> None:
+def test_every_route_but_the_public_ones_asks_who_is_calling(template: Template) -> None:
     for route in template.of("AWS::ApiGatewayV2::Route"):
         if route.properties["RouteKey"] in OPEN:
             assert route.properties["AuthorizationType"] == "NONE"
         else:
             assert route.properties["AuthorizationType"] == "CUSTOM"
             assert template.referred(route.properties["AuthorizerId"]).type == "AWS::ApiGatewayV2::Authorizer"
+
+
+def test_the_health_check_and_signed_links_are_all_that_is_public() -> None:
+    assert {route.path for route in ROUTES if route.public} == {"/v1/health", "/v1/results/{token}"}
+
+
+def test_links_are_signed_with_a_secret_that_no_template_holds(template: Template) -> None:
+    (secret,) = template.of("AWS::SecretsManager::Secret")
+    assert secret.properties["GenerateSecretString"]["PasswordLength"] >= 64
+    assert "SecretString" not in secret.properties
 
 
 def test_the_authorizer_is_asked_once_a_minute_for_each_key(template: Template) -> None:

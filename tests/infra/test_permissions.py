@@ -38,10 +38,13 @@ WORK = (
     | objects("cursors", *OBJECT_WORK)
     | {("s3:ListBucket", "ResultsBucket")}
 )
+SIGN = {("secretsmanager:GetSecretValue", "AWS::SecretsManager::Secret")}
 
 ALLOWED = {
-    "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE),
-    "status": table("JobsTable", "BatchGetItem", "GetItem")
+    "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE) | SIGN,
+    "status": SIGN
+    | {("s3:ListBucket", "ResultsBucket")}
+    | table("JobsTable", "BatchGetItem", "GetItem")
     | table("JobsTable/index/by_tenant", "Query")
     | objects("results", "GetObject", "GetObjectVersion"),
     "cancel": table("JobsTable", "GetItem", "UpdateItem"),
@@ -140,6 +143,7 @@ def test_access_and_the_name_of_what_it_is_to_go_together(template: Template) ->
         "RESULTS_BUCKET": "ResultsBucket",
         "WAKE_QUEUE": "WakeQueue",
         "DEAD_LETTER_QUEUE": "DeadLetterQueue",
+        "LINK_SECRET_ARN": "AWS::SecretsManager::Secret",
     }
     for name in FUNCTIONS:
         environment = template.environment(name)

@@ -125,7 +125,9 @@ def test_lambda_may_connect_workers_to_the_network_and_nobody_else(connected: Te
         name = function.properties["FunctionName"]
         in_network = "VpcConfig" in function.properties
         assert ("ec2:CreateNetworkInterface" in actions) == in_network == ("worker" in name)
-        assert ("secretsmanager:GetSecretValue" in actions) == ("worker" in name)
+        assert (SECRET in {resource for each in connected.allowed(function) for resource in each.resources}) == (
+            "worker" in name
+        )
 
 
 def test_a_lane_has_layers_of_its_own(connected: Template) -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from botocore.exceptions import ClientError
 
 from coatcheck.aws.errors import code_of, passing_errors
+from coatcheck.disposition import attachment
 from coatcheck.objects import ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.store import Unavailable
 
@@ -92,7 +92,7 @@ class S3Objects:
         params = {
             "Bucket": self._bucket,
             "Key": key,
-            "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(file_name, safe='')}",
+            "ResponseContentDisposition": attachment(file_name),
         }
         if version is not None:
             params["VersionId"] = version

@@ -66,7 +66,7 @@ def test_a_link_is_to_one_version_of_an_object_under_its_own_name_and_for_minute
     assert query["X-Amz-Algorithm"] == ["AWS4-HMAC-SHA256"]
     (disposition,) = query["response-content-disposition"]
     name, _, encoded = disposition.partition("filename*=UTF-8''")
-    assert name == "attachment; "
+    assert name == 'attachment; filename="______ 1.csv.gz"; '
     assert encoded.isascii()
     assert unquote(encoded) == "रिपोर्ट 1.csv.gz"
 
