@@ -1,5 +1,6 @@
 """A lane's queue: run the attempt that a doorbell names."""
 
+import logging
 import os
 import random
 import secrets
@@ -27,14 +28,22 @@ logger = Logger()
 tracer = Tracer()
 
 
+RESERVED = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime"}
+
+
 class JobLog:
     """The handler's log for kinds and workers; job id, attempt and tenant are already in it."""
 
     def info(self, message: str, /, **fields: object) -> None:
-        logger.info(message, extra=fields)
+        logger.info(message, extra=_own(fields))
 
     def warning(self, message: str, /, **fields: object) -> None:
-        logger.warning(message, extra=fields)
+        logger.warning(message, extra=_own(fields))
+
+
+def _own(fields: dict[str, object]) -> dict[str, object]:
+    """Fields under names that Python's logging does not keep for itself: it refuses those."""
+    return {f"{name}_" if name in RESERVED else name: value for name, value in fields.items()}
 
 
 class NoSource(Exception):

@@ -171,11 +171,11 @@ def test_logs_tell_which_job_but_neither_its_args_nor_what_it_said(
     job = add_job(kind="script", args='{"text":"seller 48812"}')
 
     def play(ctx: JobContext, args: Args) -> Result:
-        ctx.log.info("paging", page=3)
+        ctx.log.info("paging", page=3, name="of the page", message="not the log's own")
         raise RuntimeError("of seller 48812")
 
     with playing(play):
         works(received(aws, job))
     assert "48812" not in caplog.text
     (line,) = [record for record in caplog.records if record.message == "paging"]
-    assert vars(line)["page"] == 3
+    assert (vars(line)["page"], vars(line)["name_"]) == (3, "of the page")
