@@ -3,15 +3,18 @@
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from coatcheck import JobContext, Meta, Permanent, Result, Retry, Snooze, job
+from coatcheck import JobContext, Meta, Permanent, Result, Retry, Snooze, Upload, job
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 BACKTRACKING = re.compile(r"(a+)+$")
 ONE_STEP = timedelta(seconds=1)
+LINE = b"0123456789abcde\n"
+BLOCK = 1_048_576
+PART = 8 * BLOCK
 
 
 class TransientFault(Exception):
@@ -38,6 +41,8 @@ class Args:
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
     done: int = 0
+    upload: Upload | None = None
+    """A result of several parts: all of them are put, so that a later attempt can only complete it."""
 
 
 @job(timeout=timedelta(hours=24), retry=Retry())
@@ -55,7 +60,7 @@ def probe(ctx: JobContext, args: Args) -> Result:
             ctx.checkpoint(cursor)
     if ends_badly:
         _end_badly(args)
-    return _result(ctx, args.result_bytes)
+    return _result(ctx, replace(cursor, done=args.steps), args.result_bytes)
 
 
 def _worked(ctx: JobContext, seconds: float, *, cpu_bound: bool) -> bool:
@@ -85,14 +90,17 @@ def _end_badly(args: Args) -> None:
             BACKTRACKING.match("a" * 64 + "b")
 
 
-def _result(ctx: JobContext, size: int) -> Result:
+def _result(ctx: JobContext, cursor: Cursor, size: int) -> Result:
     if not size:
         return Result()
-    out = ctx.output("probe.txt", content_type="text/plain")
-    line = b"0123456789abcde\n"
-    for start in range(0, size, 1_048_576):
-        length = min(1_048_576, size - start)
-        out.write((line * (length // len(line) + 1))[:length])
-        if out.pending >= 8 * 1_048_576:
-            out.put_part()
-    return Result(file=out.complete(), rows=size // len(line))
+    out = ctx.output("probe.txt", content_type="text/plain", resume=cursor.upload)
+    begun = 0 if cursor.upload is None else size if out.rewound is None else out.rewound
+    for start in range(begun, size, BLOCK):
+        out.write((LINE * (BLOCK // len(LINE)))[: min(BLOCK, size - start)])
+        if out.pending >= PART:
+            out.put_part(start + BLOCK - out.pending)
+    if out.upload is not None and out.finished is None:
+        if out.pending:
+            out.put_part(size - out.pending)
+        ctx.checkpoint(replace(cursor, upload=out.upload))
+    return Result(file=out.complete(), rows=size // len(LINE))

@@ -29,7 +29,7 @@ def test_by_default_it_succeeds_at_once_and_leaves_nothing() -> None:
 
 def test_it_saves_each_step_but_the_last_and_tells_of_all() -> None:
     done = run(steps=3)
-    assert done.checkpoints == ('{"done":1}', '{"done":2}')
+    assert done.checkpoints == ('{"done":1,"upload":null}', '{"done":2,"upload":null}')
     assert [progress.done for progress in done.progress] == [1, 2, 3]
     assert run(steps=3, checkpoint=False).checkpoints == ()
 
@@ -50,7 +50,7 @@ def test_its_seconds_are_shared_by_its_steps() -> None:
 
 def test_a_wait_that_was_cut_short_comes_to_a_checkpoint_and_does_not_count_as_done() -> None:
     stopped = perform(probe, {"seconds": 60, "steps": 2}, at_checkpoint=lambda _: YieldRequested())
-    assert (stopped.checkpoints, stopped.progress) == (('{"done":0}',), ())
+    assert (stopped.checkpoints, stopped.progress) == (('{"done":0,"upload":null}',), ())
 
 
 def test_cpu_bound_work_takes_its_time_on_the_processor() -> None:
@@ -65,7 +65,7 @@ def test_it_fails_as_often_as_it_was_told_to_and_then_succeeds() -> None:
 
 
 def test_it_fails_when_half_of_its_steps_are_done_so_that_there_is_a_checkpoint_to_go_on_from() -> None:
-    assert run(fail_times=1, steps=4).checkpoints == ('{"done":1}', '{"done":2}')
+    assert run(fail_times=1, steps=4).checkpoints == ('{"done":1,"upload":null}', '{"done":2,"upload":null}')
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,23 @@ def test_it_refuses_what_it_cannot_do(args: dict[str, Any]) -> None:
     outcome = run(**args).outcome
     assert isinstance(outcome, Failed)
     assert outcome.error.type == "InvalidArgs"
+
+
+def test_a_large_result_whose_worker_died_before_it_could_say_so_is_found_finished() -> None:
+    size = 20 * 1024 * 1024
+    first = run(result_bytes=size)
+    assert isinstance(first.outcome, Succeeded)
+    again = perform(probe, {"result_bytes": size}, attempt=2, cursor=first.checkpoints[-1], objects=first.objects)
+    assert again.outcome == first.outcome
+    assert set(first.objects.versions.values()) == {1}
+
+
+def test_a_large_result_is_stopped_and_resumed_without_another_byte() -> None:
+    size = 20 * 1024 * 1024
+    stopped = perform(probe, {"result_bytes": size}, at_checkpoint=lambda _: YieldRequested())
+    assert stopped.objects.contents == {}
+    (upload,) = stopped.objects.uploads
+    stopped.objects.forget_parts(upload, [2, 3])
+    again = perform(probe, {"result_bytes": size}, attempt=2, cursor=stopped.checkpoints[-1], objects=stopped.objects)
+    assert isinstance(again.outcome, Succeeded)
+    assert list(again.objects.contents.values()) == list(run(result_bytes=size).objects.contents.values())

@@ -2,7 +2,7 @@
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import boto3
 from botocore.config import Config
@@ -19,15 +19,6 @@ PATIENT = Config(connect_timeout=1, read_timeout=5, retries={"mode": "standard",
 BRIEF = Config(connect_timeout=1, read_timeout=2, retries={"mode": "standard", "total_max_attempts": 2})
 """For heartbeats, which are better late by one beat than stuck in one."""
 
-# A presigned link needs SigV4. Virtual-host addresses of an endpoint of one's own (localhost) often do not resolve.
-BULKY = Config(
-    connect_timeout=2,
-    read_timeout=60,
-    retries={"mode": "standard", "total_max_attempts": 5},
-    signature_version="s3v4",
-    s3={"addressing_style": "path" if os.environ.get("AWS_ENDPOINT_URL") else "virtual"},
-)
-
 
 @cache
 def dynamodb(config: Config = PATIENT) -> "DynamoDBClient":
@@ -41,7 +32,17 @@ def sqs(config: Config = PATIENT) -> "SQSClient":
 
 @cache
 def s3() -> "S3Client":
-    return counted(boto3.client("s3", config=BULKY))
+    """For large bodies and presigned links, which need SigV4."""
+    # Virtual-host addresses of an endpoint of one's own, such as localhost, often do not resolve.
+    style: Literal["path", "virtual"] = "path" if os.environ.get("AWS_ENDPOINT_URL") else "virtual"
+    config = Config(
+        connect_timeout=2,
+        read_timeout=60,
+        retries={"mode": "standard", "total_max_attempts": 5},
+        signature_version="s3v4",
+        s3={"addressing_style": style},
+    )
+    return counted(boto3.client("s3", config=config))
 
 
 @cache
