@@ -1,4 +1,4 @@
-"""GET /v1/jobs/{id} and its result, and whether the service is well."""
+"""GET /v1/jobs/{id} and its result, lists of jobs, and whether the service is well."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -10,7 +10,7 @@ from coatcheck.problem import Conflict, Gone, MethodNotAllowed, NotFound
 from coatcheck.result_link import opened
 from coatcheck.route import ROUTES, kind_route, methods_at
 from coatcheck.run import settings
-from handlers import ports
+from handlers import lists, ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
 
 NO_LONGER_KEPT = "the result was kept for its time and is gone: submit the job again"
@@ -25,6 +25,8 @@ def _route(request: HttpRequest) -> HttpAnswer:
     match path:
         case "/v1/health":
             return HttpAnswer(status=200, body={"status": "ok"})
+        case "/v1/jobs":
+            return lists.jobs(request)
         case "/v1/jobs/{id}":
             return _status(request, _job(request))
         case "/v1/jobs/{id}/result":

@@ -1,4 +1,4 @@
-"""POST /v1/jobs, and the routes that kinds have of their own: accept a job and hand out its ticket."""
+"""POST /v1/jobs, and the routes that kinds have of their own: accept a job and hand out its ticket. GET /v1/kinds."""
 
 import os
 from datetime import UTC, datetime
@@ -8,12 +8,16 @@ from coatcheck.document import retry_after, status_document
 from coatcheck.request import Request, Terms, checked_key
 from coatcheck.run import settings
 from coatcheck.submission import submit
-from handlers import ports
+from handlers import lists, ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
 
 
 def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
-    return answered(event, _submit)
+    return answered(event, _route)
+
+
+def _route(request: HttpRequest) -> HttpAnswer:
+    return lists.kinds(request) if request.route == "GET /v1/kinds" else _submit(request)
 
 
 def _submit(request: HttpRequest) -> HttpAnswer:

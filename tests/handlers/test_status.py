@@ -220,7 +220,8 @@ def test_a_poll_that_would_see_nothing_new_is_answered_without_a_body() -> None:
     ("method", "address", "allowed"),
     [
         ("PATCH", "/v1/jobs/j_1", "DELETE, GET, HEAD"),
-        ("GET", "/v1/jobs", "POST"),
+        ("PUT", "/v1/jobs", "GET, POST"),
+        ("POST", "/v1/kinds", "GET"),
         ("PUT", "/v1/reports/probe", "POST"),
         ("POST", "/v1/jobs/j_1/result", "GET, HEAD"),
     ],
