@@ -1,6 +1,7 @@
 """API keys: made here, shown once, stored as a hash."""
 
 import hashlib
+import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,9 @@ from coatcheck_client.trouble import ExitCode, Trouble
 _PREFIX = "cc_"
 _RANDOM_BYTES = 32  # 43 characters of url-safe base64
 _ITEM_PREFIX = "key#"
+_TENANT = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+SCOPES = ("act_as",)
+"""What a key may do beyond its own tenant's jobs. `act_as`: name the tenant in the header Coatcheck-Tenant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +41,37 @@ class UnknownKey(Trouble):
         )
 
 
+class UnusableTenant(Trouble):
+    """A tenant's name that the API would not take in a header."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, tenant: str) -> None:
+        super().__init__(f"{tenant!r} is no name of a tenant", hint="it has 1 to 64 of a-z, 0-9 and dash")
+
+
+class UnknownScope(Trouble):
+    """A scope that no function of the API asks for."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"there is no scope {scope!r}", hint=f"there is {', '.join(SCOPES)}")
+
+
 def new_key_text() -> str:
     """43 random characters (256 bits) behind a prefix that secret scanners can find."""
     return _PREFIX + secrets.token_urlsafe(_RANDOM_BYTES)
 
 
-def create(deployment: Deployment, tenant: str, text: str, *, now: datetime) -> ApiKey:
-    """Store a key of a tenant by its hash."""
-    key = ApiKey(id=_hash(text), tenant=tenant, last4=text[-4:], created_at=now)
+def create(deployment: Deployment, tenant: str, text: str, *, now: datetime, scopes: tuple[str, ...] = ()) -> ApiKey:
+    """Store a key of a tenant by its hash. Raises UnusableTenant, UnknownScope."""
+    if not _TENANT.fullmatch(tenant):
+        raise UnusableTenant(tenant)
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise UnknownScope(scope)
+    key = ApiKey(id=_hash(text), tenant=tenant, last4=text[-4:], created_at=now, scopes=scopes)
     deployment.dynamodb.put_item(
         TableName=deployment.output("TenantsTable"),
         Item={
@@ -52,7 +79,7 @@ def create(deployment: Deployment, tenant: str, text: str, *, now: datetime) -> 
             "tenant": {"S": key.tenant},
             "last4": {"S": key.last4},
             "created_at": {"N": str(int(key.created_at.timestamp() * 1000))},
-            "scopes": {"L": []},
+            "scopes": {"L": [{"S": scope} for scope in key.scopes]},
         },
     )
     return key
@@ -80,15 +107,27 @@ def stored(deployment: Deployment, tenant: str | None = None) -> Iterator[ApiKey
                 yield key
 
 
+def rotate(deployment: Deployment, text_or_id: str, text: str, *, now: datetime) -> tuple[ApiKey, ApiKey]:
+    """Store a second key that may do what a stored one may: (old, new). Both work. Raises UnknownKey."""
+    old = find(deployment, text_or_id)
+    return old, create(deployment, old.tenant, text, now=now, scopes=old.scopes)
+
+
 def revoke(deployment: Deployment, text_or_id: str) -> ApiKey:
     """Delete one key, named by its text or by the beginning of its id. Raises UnknownKey."""
+    key = find(deployment, text_or_id)
+    deployment.dynamodb.delete_item(
+        TableName=deployment.output("TenantsTable"), Key={"key": {"S": _ITEM_PREFIX + key.id}}
+    )
+    return key
+
+
+def find(deployment: Deployment, text_or_id: str) -> ApiKey:
+    """One stored key, named by its text or by the beginning of its id. Raises UnknownKey."""
     wanted = _hash(text_or_id) if text_or_id.startswith(_PREFIX) else text_or_id
     found = [key for key in stored(deployment) if wanted and key.id.startswith(wanted)]
     if len(found) != 1:
         raise UnknownKey(len(found))
-    deployment.dynamodb.delete_item(
-        TableName=deployment.output("TenantsTable"), Key={"key": {"S": _ITEM_PREFIX + found[0].id}}
-    )
     return found[0]
 
 

@@ -2,10 +2,10 @@
 
 from datetime import datetime
 
+from coatcheck.caller import Caller
 from coatcheck.job import Job, State, Wrote, job_key, job_of
 from coatcheck.job_id import is_job_id
 from coatcheck.problem import Busy, Conflict, NotFound
-from coatcheck.request import Caller
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import ended
 from coatcheck.timings import Timings

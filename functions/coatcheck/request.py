@@ -8,6 +8,7 @@ from datetime import datetime
 import msgspec
 
 from coatcheck.args import Fault, InvalidArgs, checked_args, escaped
+from coatcheck.caller import Caller
 from coatcheck.job import Job, State
 from coatcheck.job_id import RANDOM_BYTES, new_job_id
 from coatcheck.kind import Kind
@@ -22,14 +23,6 @@ MOST_ARGS_BYTES = 64 * 1024
 MOST_LABELS = 8
 LABEL_NAME = re.compile(r"[a-z][a-z0-9._-]{0,31}")
 LABEL = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,64}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Caller:
-    """Who asks, as the credential says. `name` is fit for logs and documents."""
-
-    tenant: str
-    name: str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from coatcheck.caller import Caller
 from coatcheck.idempotency import caller_key, caller_key_write, holder, known_job, natural_key, natural_key_write
 from coatcheck.job import Job, args_key, job_of, row_of
 from coatcheck.problem import Busy, Problem
-from coatcheck.request import Caller, Request, Terms, requested_job
+from coatcheck.request import Request, Terms, requested_job
 from coatcheck.row import Row
 from coatcheck.store import Store, TransactionRefused
 from coatcheck.write import Key, Put, absent, put

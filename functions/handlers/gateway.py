@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 from aws_lambda_powertools import Logger
 
 from coatcheck.aws.call_count import taken
-from coatcheck.problem import BadRequest, Broken, Busy, Problem, TooLarge, Unauthorized, UnsupportedMediaType
-from coatcheck.request import Caller
+from coatcheck.caller import Caller, caller_of
+from coatcheck.problem import BadRequest, Broken, Busy, Problem, TooLarge, UnsupportedMediaType
 from coatcheck.store import Unavailable
 from coatcheck.strict_json import NotStrictJson, parsed
 
@@ -39,14 +39,8 @@ class HttpRequest:
 
     @property
     def caller(self) -> Caller:
-        """Who asks. Raises Unauthorized."""
-        tenant = self.authorizer.get("tenant")
-        if not tenant:
-            raise Unauthorized(
-                self.authorizer.get("refusal") or "send an API key: Authorization: Bearer cc_…",
-                headers={"WWW-Authenticate": 'Bearer realm="coatcheck"'},
-            )
-        return Caller(tenant=tenant, name=self.authorizer.get("name", tenant))
+        """Who asks, and for whom. Raises Unauthorized, Forbidden, BadRequest."""
+        return caller_of(self.authorizer, self.headers)
 
     def json(self) -> dict[str, object]:
         """The body, a JSON object. Raises UnsupportedMediaType, TooLarge, BadRequest."""
@@ -88,17 +82,36 @@ def answered(event: Event, answer: Callable[[HttpRequest], HttpAnswer]) -> dict[
     except Exception:  # the one request: whatever went wrong, the client gets a problem document
         logger.exception("a request failed", request_id=request_id)
         made = _problem(Broken("it is logged under the request id; try again later"), request_id)
-    context = event.get("requestContext", {})
-    tenant = ((context.get("authorizer") or {}).get("lambda") or {}).get("tenant")
+    who = _who(event)
     logger.info(
         "answered",
         route=event.get("routeKey"),
         status=made.status,
-        tenant=tenant,
         request_id=request_id,
         calls=taken(),
+        tenant=who.get("tenant"),
+        caller=who.get("name"),
     )
     return _response(made, request_id)
+
+
+def _who(event: Event) -> Mapping[str, str]:
+    """Who asked, for the log: the tenant, and of the credential its name."""
+    credential = _credential(event)
+    try:
+        caller = caller_of(credential, _headers(event))
+    except Problem:
+        return credential
+    return {"tenant": caller.tenant, "name": caller.name}
+
+
+def _credential(event: Event) -> Mapping[str, str]:
+    """What the authorizer found out."""
+    return ((event.get("requestContext", {}).get("authorizer") or {}).get("lambda")) or {}
+
+
+def _headers(event: Event) -> Mapping[str, str]:
+    return {name.lower(): value for name, value in (event.get("headers") or {}).items()}
 
 
 def _request(event: Event) -> HttpRequest:
@@ -108,12 +121,12 @@ def _request(event: Event) -> HttpRequest:
         method=context["http"]["method"],
         route=event["routeKey"],
         address=event.get("rawPath", ""),
-        headers={name.lower(): value for name, value in (event.get("headers") or {}).items()},
+        headers=_headers(event),
         query=event.get("queryStringParameters") or {},
         path=event.get("pathParameters") or {},
         body=_decoded(body) if event.get("isBase64Encoded") else body.encode(errors="surrogatepass"),
         request_id=context.get("requestId", ""),
-        authorizer=(context.get("authorizer") or {}).get("lambda") or {},
+        authorizer=_credential(event),
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from coatcheck_client import keys
 from coatcheck_client.deployment import Deployment
-from coatcheck_client.keys import UnknownKey
+from coatcheck_client.keys import UnknownKey, UnknownScope, UnusableTenant
 
 NOW = datetime(2026, 11, 29, 18, 0, 0, 123_000, tzinfo=UTC)
 
@@ -74,3 +74,35 @@ def test_a_name_that_fits_no_key_or_several_revokes_none(deployment: Deployment,
     with pytest.raises(UnknownKey):
         keys.revoke(deployment, name)
     assert len(list(keys.stored(deployment))) == 2
+
+
+def test_a_key_is_made_with_scopes_that_there_are(deployment: Deployment) -> None:
+    key = keys.create(deployment, "backend", keys.new_key_text(), now=NOW, scopes=("act_as",))
+    assert list(keys.stored(deployment)) == [key]
+    with pytest.raises(UnknownScope, match="admin"):
+        keys.create(deployment, "backend", keys.new_key_text(), now=NOW, scopes=("admin",))
+
+
+@pytest.mark.parametrize("tenant", ["", "Acme", "-a", "a b", "a#b", "a" * 65])
+def test_a_key_is_not_made_for_what_the_api_would_not_take_as_a_tenant(deployment: Deployment, tenant: str) -> None:
+    with pytest.raises(UnusableTenant):
+        keys.create(deployment, tenant, keys.new_key_text(), now=NOW)
+    assert list(keys.stored(deployment)) == []
+
+
+def test_a_rotated_key_may_do_the_same_and_the_old_one_works_until_it_is_revoked(deployment: Deployment) -> None:
+    text = keys.new_key_text()
+    keys.create(deployment, "backend", keys.new_key_text(), now=NOW, scopes=("act_as",))
+    first = keys.create(deployment, "backend", text, now=NOW, scopes=("act_as",))
+    old, new = keys.rotate(deployment, text, keys.new_key_text(), now=NOW)
+    assert old == first
+    assert (new.tenant, new.scopes, new.id == old.id) == ("backend", ("act_as",), False)
+    assert len(list(keys.stored(deployment))) == 3
+    keys.revoke(deployment, old.id)
+    assert new in list(keys.stored(deployment))
+
+
+def test_an_unknown_key_is_not_rotated(deployment: Deployment) -> None:
+    with pytest.raises(UnknownKey):
+        keys.rotate(deployment, "cc_" + "x" * 43, keys.new_key_text(), now=NOW)
+    assert list(keys.stored(deployment)) == []

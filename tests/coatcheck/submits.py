@@ -7,9 +7,10 @@ from itertools import count
 from threading import Barrier, Lock, Thread
 from typing import Any
 
+from coatcheck.caller import Caller
 from coatcheck.job import Job, State, job_of
 from coatcheck.memory import MemoryStore
-from coatcheck.request import Caller, Request, Terms
+from coatcheck.request import Request, Terms
 from coatcheck.row import Row
 from coatcheck.store import Store
 from coatcheck.submission import Accepted, submit

@@ -41,3 +41,10 @@ def test_an_unknown_key_is_refused_without_a_tenant() -> None:
 def test_the_key_itself_is_nowhere_in_the_table() -> None:
     assert KEY not in str(STORE.rows)
     assert KEY[3:] not in api_key_place(KEY).id
+
+
+def test_a_key_carries_its_scopes_as_the_gateway_can_pass_them_on() -> None:
+    scoped = MemoryStore(rows={api_key_place(KEY): {"tenant": "acme", "last4": "xxyz", "scopes": ["act_as", "other"]}})
+    assert identified(scoped, f"Bearer {KEY}")["scopes"] == "act_as other"
+    plain = MemoryStore(rows={api_key_place(KEY): {"tenant": "acme", "last4": "xxyz", "scopes": []}})
+    assert "scopes" not in identified(plain, f"Bearer {KEY}")

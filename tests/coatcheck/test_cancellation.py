@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel, owned_job
 from coatcheck.job import Job, State, Wrote
 from coatcheck.problem import Busy, Conflict, NotFound
-from coatcheck.request import Caller
 from tests.coatcheck.faults import FailingStore, RepeatingStore
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, job_in, seconds, stored
 

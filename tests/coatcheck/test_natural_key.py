@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from coatcheck.caller import Caller
 from coatcheck.job import Job, State
 from coatcheck.memory import MemoryStore
 from coatcheck.problem import Conflict
-from coatcheck.request import Caller
 from coatcheck.row import Row
 from coatcheck.store import TransactionRefused
 from coatcheck.submission import Accepted

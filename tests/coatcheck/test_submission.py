@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from coatcheck.caller import Caller
 from coatcheck.idempotency import args_of, caller_key, caller_key_write
 from coatcheck.job import State, args_key, row_of
 from coatcheck.memory import MemoryStore
 from coatcheck.problem import BadRequest, Busy, KeyUsed
-from coatcheck.request import Caller, Request
+from coatcheck.request import Request
 from coatcheck.store import TransactionRefused, Unavailable
 from coatcheck.submission import submit
 from coatcheck.write import Put, Write

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
+from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel
 from coatcheck.claim import claim
 from coatcheck.job import DUE_SHARDS, Error, Job, State, Wrote, due_shard, row_of
 from coatcheck.memory import MemoryQueues, MemoryStore
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.problem import Conflict
-from coatcheck.request import Caller
 from coatcheck.ring import Bell, ring
 from coatcheck.settle import settle_write
 from coatcheck.store import Refused, Store

@@ -7,6 +7,7 @@ import pytest
 from coatcheck.api_key import api_key_place
 from coatcheck.write import put
 from handlers import authorizer, ports
+from tests.handlers.chain import counting_calls
 from tests.handlers.events import LambdaContext
 
 pytestmark = pytest.mark.usefixtures("aws")
@@ -44,3 +45,25 @@ def test_any_other_key_is_let_through_with_a_refusal_and_without_a_tenant(header
 
 def test_a_request_without_headers_is_refused_too() -> None:
     assert set(authorized()["context"]) == {"refusal"}
+
+
+def test_a_key_with_scopes_passes_them_on() -> None:
+    key = "cc_" + "s" * 43
+    ports.tenants().write(put(api_key_place(key), {"tenant": "backend", "last4": "ssss", "scopes": ["act_as"]}))
+    context = authorized(("authorization", f"Bearer {key}"))["context"]
+    assert context == {"tenant": "backend", "name": "key …ssss", "scopes": "act_as"}
+
+
+def test_a_wrong_key_costs_what_a_right_one_costs() -> None:
+    ports.tenants().write(put(api_key_place(KEY), {"tenant": "acme", "last4": "kkkk"}))
+    for key in (KEY, KEY[:-1] + "x", "cc_" + "0" * 43):
+        with counting_calls() as calls:
+            authorized(("authorization", f"Bearer {key}"))
+        assert calls == {"GetItem": 1}
+
+
+def test_no_more_of_a_key_than_its_end_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    for key in (KEY, "cc_" + "0" * 43):
+        authorized(("authorization", f"Bearer {key}"))
+    assert "kkkkk" not in (shown := capsys.readouterr().out)
+    assert "00000" not in shown
