@@ -1,5 +1,7 @@
 """The key that signs the addresses of results."""
 
+from typing import cast
+
 from aws_cdk import aws_secretsmanager as secretsmanager
 from constructs import Construct
 
@@ -14,7 +16,7 @@ class LinkKey(Construct):
 
     def __init__(self, scope: Construct, id_: str) -> None:
         super().__init__(scope, id_)
-        self.secret = secretsmanager.Secret(
+        secret = secretsmanager.Secret(
             self,
             "Secret",
             description="Signs the addresses of results that need no API key",
@@ -22,7 +24,9 @@ class LinkKey(Construct):
                 password_length=CHARACTERS, exclude_punctuation=True
             ),
         )
+        # Ref means the ARN, too, but to the emulator it is the name, which no policy would fit.
+        self.arn = cast("secretsmanager.CfnSecret", secret.node.default_child).attr_id
 
     def let_sign(self, function: PythonFunction) -> None:
-        function.tell(**{settings.LINK_SECRET_ARN: self.secret.secret_arn})
-        function.allow("secretsmanager:GetSecretValue", on=[self.secret.secret_arn])
+        function.tell(**{settings.LINK_SECRET_ARN: self.arn})
+        function.allow("secretsmanager:GetSecretValue", on=[self.arn])

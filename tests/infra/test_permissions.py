@@ -38,7 +38,7 @@ WORK = (
     | objects("cursors", *OBJECT_WORK)
     | {("s3:ListBucket", "ResultsBucket")}
 )
-SIGN = {("secretsmanager:GetSecretValue", "AWS::SecretsManager::Secret")}
+SIGN = {("secretsmanager:GetSecretValue", "AWS::SecretsManager::Secret.Id")}
 
 ALLOWED = {
     "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE) | SIGN,
@@ -143,7 +143,7 @@ def test_access_and_the_name_of_what_it_is_to_go_together(template: Template) ->
         "RESULTS_BUCKET": "ResultsBucket",
         "WAKE_QUEUE": "WakeQueue",
         "DEAD_LETTER_QUEUE": "DeadLetterQueue",
-        "LINK_SECRET_ARN": "AWS::SecretsManager::Secret",
+        "LINK_SECRET_ARN": "AWS::SecretsManager::Secret.Id",
     }
     for name in FUNCTIONS:
         environment = template.environment(name)
