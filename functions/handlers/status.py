@@ -60,7 +60,7 @@ def _linked_job(request: HttpRequest) -> Job:
 def _status(request: HttpRequest, job: Job) -> HttpAnswer:
     document = status_document(job, datetime.now(UTC), settings.timings(), ports.sign)
     tag = etag(document)
-    headers = {"ETag": tag} | ({} if (wait := retry_after(job)) is None else {"Retry-After": str(wait)})
+    headers = {"ETag": tag} | ({} if (wait := retry_after(job, ports.pace)) is None else {"Retry-After": str(wait)})
     if has_result(job) and request.query.get("redirect") != "false":
         return HttpAnswer(status=303, body=document, headers=headers | {"Location": f"/v1/jobs/{job.id}/result"})
     if matches(request.headers.get("if-none-match", ""), tag):
