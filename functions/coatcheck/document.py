@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
 from coatcheck.job import Error, Job, State
+from coatcheck.load import SHORTEST_POLL_SECONDS
 from coatcheck.strict_json import digest
 from coatcheck.timings import Timings
 
 T = TypeVar("T")
-
-SHORTEST_POLL_SECONDS = 2
 
 Time = Annotated[str, Meta(description="RFC 3339, UTC", extra_json_schema={"format": "date-time"})]
 Address = Annotated[
@@ -129,9 +128,12 @@ def matches(if_none_match: str, tag: str) -> bool:
     return tag in known or known == ["*"]
 
 
-def retry_after(job: Job) -> int | None:
-    """Seconds until a client should ask again; None when there is nothing more to come."""
-    return None if job.state.final else SHORTEST_POLL_SECONDS
+def retry_after(job: Job, pace: Callable[[], int] = lambda: SHORTEST_POLL_SECONDS) -> int | None:
+    """Seconds until a client should ask again; None when there is nothing more to come.
+
+    `pace` says how long clients should wait now; it is asked only about an open job.
+    """
+    return None if job.state.final else pace()
 
 
 def has_result(job: Job) -> bool:

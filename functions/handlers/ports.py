@@ -1,6 +1,6 @@
 """The adapters that handlers share, each made at its first use."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 
 from coatcheck.aws.clients import BRIEF, dynamodb, s3, secrets, sqs
@@ -11,6 +11,7 @@ from coatcheck.aws.sqs_queues import SqsQueues
 from coatcheck.result_link import signed
 from coatcheck.ring import Bell
 from coatcheck.run import settings
+from coatcheck.run.pace import Pace
 from coatcheck.run.settings import setting
 from coatcheck.write import Table
 
@@ -35,6 +36,16 @@ def jobs_and_keys() -> DynamoStore:
 @cache
 def tenants() -> DynamoStore:
     return DynamoStore(dynamodb(), {Table.TENANTS: setting(settings.TENANTS_TABLE)})
+
+
+@cache
+def known_pace() -> Pace:
+    return Pace(jobs(), settings.timings().polls_per_second)
+
+
+def pace() -> int:
+    """Seconds that a client should wait before it asks again."""
+    return known_pace().seconds(datetime.now(UTC))
 
 
 @cache

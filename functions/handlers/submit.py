@@ -35,7 +35,7 @@ def _submit(request: HttpRequest) -> HttpAnswer:
     terms = Terms(timings=timings, lanes=settings.lanes(), random=os.urandom)
     accepted = submit(ports.jobs_and_keys(), terms, caller, asked, now)
     job = accepted.job
-    headers = {"Location": f"/v1/jobs/{job.id}", "Retry-After": str(retry_after(job) or 1)}
+    headers = {"Location": f"/v1/jobs/{job.id}", "Retry-After": str(retry_after(job, ports.pace) or 1)}
     if accepted.replayed:
         headers["Idempotent-Replayed"] = "true"
     return HttpAnswer(status=202, body=status_document(job, now, timings, ports.sign), headers=headers)

@@ -1,4 +1,4 @@
-"""A schedule: ring what is due, once a minute, or as often as the stage asks for within the minute."""
+"""A schedule: ring what is due and count what is open, once a minute, or as often as the stage asks for within it."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -6,7 +6,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
+from coatcheck.load import count_load
 from coatcheck.run import settings
+from coatcheck.store import Unavailable
 from coatcheck.supervisor import supervise
 from handlers import ports
 
@@ -28,10 +30,20 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
     while True:
         walked = supervise(ports.bell(), _now, end, _log_broken)
         total = {step: total.get(step, 0) + walked.get(step, 0) for step in total | walked}
+        if _now() < end:
+            _count_load()
         if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):
             logger.info("supervised", steps=total)
             return {"steps": total}
         time.sleep(pause.total_seconds())  # the pace of the walks, not a wait for something
+
+
+def _count_load() -> None:
+    """What clients are told of the load may be a walk older."""
+    try:
+        count_load(ports.jobs(), _now())
+    except Unavailable as error:
+        logger.warning("the open jobs cannot be counted", code=error.code)
 
 
 def _log_broken(job_id: str, error: Exception) -> None:

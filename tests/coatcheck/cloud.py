@@ -39,6 +39,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     clients.s3,
     clients.secrets,
     ports.jobs,
+    ports.known_pace,
     ports.jobs_for_beats,
     ports.jobs_and_keys,
     ports.tenants,

@@ -35,17 +35,35 @@ def submitted(args: dict[str, Any] | None = None) -> str:
     return str(body_of(answer)["id"])
 
 
+@pytest.fixture
+def warm() -> None:
+    """The process knows the load; it looks that up every ten seconds."""
+    ports.known_pace.cache_clear()
+    ports.pace()
+
+
+@pytest.mark.usefixtures("warm")
 def test_a_submit_takes_one_call() -> None:
     with counting_calls() as calls:
         submitted()
     assert calls == {"TransactWriteItems": 1}
 
 
+@pytest.mark.usefixtures("warm")
 def test_a_poll_takes_one_call() -> None:
     job_id = submitted()
     with counting_calls() as calls:
         status.handler(http_event("GET /v1/jobs/{id}", path={"id": job_id}), LambdaContext())
     assert calls == {"GetItem": 1}
+
+
+def test_the_first_poll_of_a_process_looks_up_the_load_and_the_next_ones_do_not() -> None:
+    job_id = submitted()
+    ports.known_pace.cache_clear()
+    with counting_calls() as calls:
+        for _ in range(5):
+            status.handler(http_event("GET /v1/jobs/{id}", path={"id": job_id}), LambdaContext())
+    assert calls == {"GetItem": 5 + 1}
 
 
 def test_a_cancellation_takes_two_calls() -> None:
@@ -86,6 +104,7 @@ def test_a_claim_takes_one_call_and_a_heartbeat_two(aws: Cloud) -> None:
     assert calls == {"UpdateItem": 1, "ChangeMessageVisibility": 1}
 
 
+@pytest.mark.usefixtures("warm")
 def test_a_whole_short_job_takes_ten_calls_from_submit_to_its_conclusion(aws: Cloud) -> None:
     chain = Chain(aws)
     with counting_calls() as calls:

@@ -1,13 +1,17 @@
 """The supervisor's schedule: whatever is due is rung, whatever is broken."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from coatcheck.job import State
-from handlers import supervisor
+from coatcheck.load import LOAD_KEY, noted_load
+from coatcheck.store import Unavailable
+from coatcheck.write import put
+from handlers import ports, status, supervisor
 from tests.coatcheck.cloud import Cloud
-from tests.handlers.events import LambdaContext
+from tests.handlers.events import LambdaContext, http_event
 from tests.handlers.jobs_table import add_job, job_in_table, now, spoil
 
 pytestmark = pytest.mark.usefixtures("empty_queues")
@@ -43,3 +47,34 @@ def test_a_row_that_cannot_be_read_is_logged_by_its_id_and_keeps_nobody_waiting(
 
 def test_a_schedules_event_walks_until_its_time_is_over() -> None:
     assert supervisor.handler({"source": "aws.scheduler"}, LambdaContext(5.0)) == {"steps": {}}
+
+
+def test_every_walk_notes_how_many_jobs_are_open_and_polls_are_paced_by_it() -> None:
+    supervisor.handler(ONCE, LambdaContext(120))
+    before = noted_load(ports.jobs())
+    for _ in range(3):
+        add_job()
+    add_job(state=State.SUCCEEDED, freed=True, due=None)
+    supervisor.handler(ONCE, LambdaContext(120))
+    assert noted_load(ports.jobs()) == before + 3
+
+
+def test_polls_are_paced_by_what_was_counted_last() -> None:
+    job_id = add_job().id
+    ports.jobs().write(put(LOAD_KEY, {"open_jobs": 12_000}))
+    ports.known_pace.cache_clear()
+    event = http_event("GET /v1/jobs/{id}", path={"id": job_id})
+    answer: dict[str, Any] = status.handler(event, LambdaContext())
+    assert answer["headers"]["Retry-After"] == "12"
+
+
+def test_a_count_that_fails_spoils_no_walk(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    def no_answer(shard: str) -> int:
+        raise Unavailable("ThrottlingException")
+
+    lost = overdue()
+    monkeypatch.setattr(ports.jobs(), "count_due", no_answer)
+    supervisor.handler(ONCE, LambdaContext(120))
+    assert job_in_table(lost).sent == 1
+    (warning,) = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert vars(warning)["code"] == "ThrottlingException"
