@@ -11,6 +11,6 @@ from handlers.gateway import HttpAnswer
 
 def shown(job: Job, now: datetime) -> HttpAnswer:
     document = status_document(job, now, settings.timings(), ports.sign)
-    wait = retry_after(job)
+    wait = retry_after(job, ports.pace)
     headers = {"ETag": etag(document)} | ({} if wait is None else {"Retry-After": str(wait)})
     return HttpAnswer(status=200, body=document, headers=headers)

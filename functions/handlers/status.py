@@ -1,16 +1,18 @@
 """GET /v1/jobs/{id} and its result, lists of jobs, and whether the service is well."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from coatcheck.cancellation import owned_job
-from coatcheck.document import etag, has_result, matches, result_expires_at, retry_after, status_document
+from coatcheck.document import has_result, matches, result_expires_at
 from coatcheck.job import Job, StoredResult, job_key, job_of
 from coatcheck.problem import Conflict, Gone, MethodNotAllowed, NotFound
 from coatcheck.result_link import opened
 from coatcheck.route import ROUTES, kind_route, methods_at
 from coatcheck.run import settings
 from handlers import lists, ports
+from handlers.documents import shown
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
 
 NO_LONGER_KEPT = "the result was kept for its time and is gone: submit the job again"
@@ -58,14 +60,12 @@ def _linked_job(request: HttpRequest) -> Job:
 
 
 def _status(request: HttpRequest, job: Job) -> HttpAnswer:
-    document = status_document(job, datetime.now(UTC), settings.timings(), ports.sign)
-    tag = etag(document)
-    headers = {"ETag": tag} | ({} if (wait := retry_after(job, ports.pace)) is None else {"Retry-After": str(wait)})
+    answer = shown(job, datetime.now(UTC))
     if has_result(job) and request.query.get("redirect") != "false":
-        return HttpAnswer(status=303, body=document, headers=headers | {"Location": f"/v1/jobs/{job.id}/result"})
-    if matches(request.headers.get("if-none-match", ""), tag):
-        return HttpAnswer(status=304, headers=headers)
-    return HttpAnswer(status=200, body=document, headers=headers)
+        return replace(answer, status=303, headers={**answer.headers, "Location": f"/v1/jobs/{job.id}/result"})
+    if matches(request.headers.get("if-none-match", ""), answer.headers["ETag"]):
+        return replace(answer, status=304, body=None)
+    return answer
 
 
 def _check_stored(result: StoredResult) -> None:
