@@ -1,11 +1,13 @@
 """The HTTP API of Coatcheck as a client sees it."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlencode, urljoin
 
 import msgspec
 import urllib3
@@ -18,6 +20,8 @@ Document = dict[str, Any]
 FINAL_STATES = frozenset({"succeeded", "failed", "cancelled"})
 
 _LONGEST_WAIT_SECONDS = 60.0
+_MOST_PER_PAGE = 100
+_NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +31,12 @@ class Answer:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def next(self) -> str | None:
+        """Where the next page of a list is, as the Link header names it (RFC 8288)."""
+        found = _NEXT.search(self.headers.get("link", ""))
+        return found.group(1) if found else None
 
     @property
     def document(self) -> Document:
@@ -86,6 +96,23 @@ class Api:
     def status(self, job_id: str) -> Answer:
         """The status document, also of a job that has a result. Raises Refused."""
         return _accepted(self.request("GET", f"/v1/jobs/{job_id}?redirect=false"))
+
+    def jobs(
+        self, *, states: Iterable[str] = (), kinds: Iterable[str] = (), labels: Iterable[str] = (), most: int = 20
+    ) -> Iterator[Document]:
+        """The tenant's jobs, newest first, each page fetched when it is needed. A job needs all of the labels.
+
+        A page may be short, or empty, while a next one is named. Raises Refused.
+        """
+        filters = [("state", states), ("kind", kinds), ("label", labels)]
+        query = [(name, value) for name, values in filters for value in values]
+        page: str | None = f"/v1/jobs?{urlencode([*query, ('limit', min(most, _MOST_PER_PAGE))])}"
+        while page is not None and most > 0:
+            answer = _accepted(self.request("GET", page))
+            items = answer.document.get("items", [])[:most]
+            yield from items
+            most -= len(items)
+            page = None if answer.next is None else urljoin(self.url + "/", answer.next)
 
     def request(
         self, method: str, path: str, *, json: Any = None, body: bytes | None = None, headers: Mapping[str, str] = {}

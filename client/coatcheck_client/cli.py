@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import demo, jobs, keys, operating, stack
+from coatcheck_client.commands import demo, jobs, keys, listing, operating, stack
 from coatcheck_client.trouble import Trouble
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command()(demo.demo)
 app.command()(jobs.status)
 app.command()(jobs.submit)
 app.command()(jobs.watch)
+app.command()(listing.jobs)
 app.add_typer(keys.app, name="keys")
 app.command()(operating.supervise)
 app.command()(operating.logs)

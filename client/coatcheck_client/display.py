@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from coatcheck_client.api import Document
 
-_COLOURS = {"succeeded": "green", "failed": "red", "cancelled": "yellow"}
+COLOURS = {"succeeded": "green", "failed": "red", "cancelled": "yellow"}
 
 
 class Display(Protocol):
@@ -50,9 +50,9 @@ class LiveBar:
             self._task,
             completed=progress.get("done") or 0,
             total=progress.get("total"),
-            state=f"[{_COLOURS.get(state, 'cyan')}]{state}[/]",
+            state=f"[{COLOURS.get(state, 'cyan')}]{state}[/]",
             count=_count(progress),
-            stage=_note(document),
+            stage=note(document),
         )
 
 
@@ -73,7 +73,7 @@ class PlainLines:
         words = [document["id"], document["state"]]
         if progress.get("total"):
             words.append(f"{progress.get('percent', 0)} % ({_count(progress)})")
-        line = " ".join([*words, _note(document)]).rstrip()
+        line = " ".join([*words, note(document)]).rstrip()
         if line != self._last:
             print(line, flush=True)  # noqa: T201 (this is the output)
             self._last = line
@@ -100,7 +100,7 @@ def _count(progress: Document) -> str:
     return f"{progress.get('done') or 0:,} of {total:,}" if total else ""
 
 
-def _note(document: Document) -> str:
+def note(document: Document) -> str:
     """What is worth saying beside the numbers: the stage, why it waits, which attempt it is."""
     progress = document.get("progress") or {}
     attempt = document.get("attempt", 1)

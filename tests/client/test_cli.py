@@ -9,7 +9,7 @@ import pytest
 
 from coatcheck_client.cli import main
 
-COMMANDS = ["up", "down", "demo", "status", "submit", "watch", "keys", "supervise", "logs"]
+COMMANDS = ["up", "down", "demo", "status", "submit", "watch", "jobs", "keys", "supervise", "logs"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def test_every_command_explains_itself(command: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["submit", "probe"], ["watch", "j_1"], ["keys", "list"], ["supervise"], ["logs"], ["status", "j_1"]]
+    "arguments",
+    [["submit", "probe"], ["watch", "j_1"], ["jobs"], ["keys", "list"], ["supervise"], ["logs"], ["status", "j_1"]],
 )
 def test_without_a_stack_it_says_how_to_start_one(arguments: list[str], run: Run) -> None:
     ended = run(*arguments)

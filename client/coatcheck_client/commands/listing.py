@@ -1,0 +1,35 @@
+"""jobs: a list of the tenant's jobs through the HTTP API."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, api_of
+from coatcheck_client.deployment import LOCAL
+
+
+def jobs(
+    state: Annotated[list[str] | None, typer.Option(help="Only jobs in this state; repeat it for several.")] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only jobs of this kind; repeat it for several.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="NAME:VALUE", help="Only jobs with this label; repeated: with all.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="The most jobs to show.")] = 20,
+    json: Json = False,
+    stage: Stage = LOCAL,
+    api_url: ApiUrl = None,
+    api_key: ApiKey = None,
+    tenant: Tenant = None,
+) -> None:
+    """List jobs, newest first."""
+    from coatcheck_client.job_list import print_json, print_lines, print_table
+
+    with api_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as api:
+        found = api.jobs(states=state or (), kinds=kind or (), labels=label or (), most=limit)
+        if json:
+            print_json(found)
+        elif sys.stdout.isatty():
+            print_table(found)
+        else:
+            print_lines(found)
