@@ -36,7 +36,7 @@ ACCESS_LOG = {
 
 
 class Api(Construct):
-    """Three functions behind routes, one that says who is calling."""
+    """Four functions behind routes, one that says who is calling."""
 
     def __init__(
         self,
@@ -58,9 +58,10 @@ class Api(Construct):
         self.http = apigateway.HttpApi(self, "Http", api_name=cdk.Stack.of(self).stack_name, create_default_stage=False)
         self._add_stage()
         self._authorizer = self._make_authorizer(tenants)
-        functions = (self._submit(jobs, idempotency), self._status(jobs, results), self._cancel(jobs))
-        for function in functions[:2]:
+        signing = (self._submit(jobs, idempotency), self._status(jobs, results), self._waiter(jobs))
+        for function in signing:
             link_key.let_sign(function)
+        functions = (*signing, self._cancel(jobs))
         self._add_routes({function.name: function for function in functions}, kind_routes)
 
     def _submit(self, jobs: JobsTable, idempotency: IdempotencyTable) -> PythonFunction:
@@ -84,6 +85,13 @@ class Api(Construct):
         cancel.tell_timings(self._config)
         jobs.grant(cancel, "GetItem", "UpdateItem")
         return cancel
+
+    def _waiter(self, jobs: JobsTable) -> PythonFunction:
+        """Held answers have a function and a concurrency of their own; when it is full, the gateway says so at once."""
+        waiter = self._function("waiter", self._config.waiter_function, self._config.api.waiters)
+        waiter.tell_timings(self._config)
+        jobs.grant(waiter, "GetItem")
+        return waiter
 
     def _add_routes(self, functions: Mapping[str, PythonFunction], kind_routes: Mapping[str, str]) -> None:
         """Every route of the contract and of the kinds; what fits none is answered by `status`, with a problem."""
@@ -114,9 +122,16 @@ class Api(Construct):
             results_cache_ttl=cdk.Duration.seconds(self._config.api.authorizer_cache_seconds),
         )
 
-    def _function(self, name: str, size: FunctionSize) -> PythonFunction:
+    def _function(self, name: str, size: FunctionSize, reserved_concurrency: int | None = None) -> PythonFunction:
         return PythonFunction(
-            self, name.capitalize(), config=self._config, code=self._code, name=name, handler=name, size=size
+            self,
+            name.capitalize(),
+            config=self._config,
+            code=self._code,
+            name=name,
+            handler=name,
+            size=size,
+            reserved_concurrency=reserved_concurrency,
         )
 
     def _add_stage(self) -> None:

@@ -26,6 +26,9 @@ class ApiConfig:
     authorizer_cache_seconds: int
     """Between 0 and 60: a revoked key works for so long, and a poll costs no lookup for so long."""
 
+    waiters: int
+    """How many answers may be held at once. Reserved, so that they never take what submits and workers need."""
+
     def __post_init__(self) -> None:
         if not 0 <= self.authorizer_cache_seconds <= 60:
             raise ValueError(f"authorizer_cache_seconds is {self.authorizer_cache_seconds}, not within 0 and 60")
@@ -74,6 +77,9 @@ class Config:
     api: ApiConfig
     queues: QueueConfig
     api_function: FunctionSize
+    waiter_function: FunctionSize
+    """Its timeout is the gateway's 30 seconds at most: https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html"""
+
     ring_function: FunctionSize
     """The dispatcher, the wake function and the one for unstarted messages."""
 
@@ -142,9 +148,10 @@ _PROD = Config(
     load=Load(arrivals_per_second=0.5, mean_duration_seconds=120, target_utilisation=0.7),
     source=Source(rows_per_second=1_000_000, rows_per_second_per_worker=10_000),
     lanes=_AWS_LANES,
-    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60),
+    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60, waiters=200),
     queues=QueueConfig(wake_visibility_seconds=180, unstarted_visibility_seconds=180),
     api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
     log_retention=RetentionDays.THREE_MONTHS,
@@ -156,9 +163,10 @@ _DEV = Config(
     load=Load(arrivals_per_second=0.05, mean_duration_seconds=120, target_utilisation=0.7),
     source=Source(rows_per_second=200_000, rows_per_second_per_worker=10_000),
     lanes=_AWS_LANES,
-    api=ApiConfig(requests_per_second=200, request_burst=400, authorizer_cache_seconds=60),
+    api=ApiConfig(requests_per_second=200, request_burst=400, authorizer_cache_seconds=60, waiters=20),
     queues=QueueConfig(wake_visibility_seconds=180, unstarted_visibility_seconds=180),
     api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
     log_retention=RetentionDays.TWO_WEEKS,
@@ -183,9 +191,10 @@ _LOCAL = Config(
     load=Load(arrivals_per_second=1, mean_duration_seconds=7, target_utilisation=0.7),
     source=Source(),
     lanes=_lanes(worker=FunctionSize(memory_mb=1769, timeout_seconds=60), visibility_margin_seconds=5),
-    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60),
+    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60, waiters=8),
     queues=QueueConfig(wake_visibility_seconds=15, unstarted_visibility_seconds=15),
     api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
+    waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=10),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=70),
     log_retention=RetentionDays.ONE_DAY,

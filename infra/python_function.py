@@ -38,6 +38,7 @@ class PythonFunction(Construct):
         handler: str,
         size: FunctionSize,
         layer_arns: Sequence[str] = (),
+        reserved_concurrency: int | None = None,
     ) -> None:
         super().__init__(scope, id_)
         full_name = f"{cdk.Stack.of(self).stack_name}-{name}"
@@ -61,6 +62,7 @@ class PythonFunction(Construct):
             memory_size=size.memory_mb,
             timeout=cdk.Duration.seconds(size.timeout_seconds),
             role=self._role,
+            reserved_concurrent_executions=reserved_concurrency,
             log_group=log_group,
             tracing=lambda_.Tracing.ACTIVE,
             layers=[

@@ -23,6 +23,9 @@ class VirtualClock:
         if not event.is_set():
             self.advance(seconds)
 
+    def sleep(self, seconds: float) -> None:
+        self.advance(seconds)
+
     def advance(self, seconds: float) -> None:
         self.time += timedelta(seconds=max(0.0, seconds))
 

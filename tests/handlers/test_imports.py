@@ -24,7 +24,7 @@ def loaded(program: str) -> set[str]:
     return set(run.stdout.split())
 
 
-@pytest.mark.parametrize("handler", ["submit", "status", "cancel", "authorizer", "dispatcher", "wake"])
+@pytest.mark.parametrize("handler", ["submit", "status", "cancel", "waiter", "authorizer", "dispatcher", "wake"])
 def test_a_handler_loads_no_library_of_the_jobs(handler: str) -> None:
     assert loaded(f"import handlers.{handler}").isdisjoint(HEAVY)
 

@@ -18,6 +18,7 @@ FUNCTIONS = (
     "submit",
     "status",
     "cancel",
+    "waiter",
     "authorizer",
     "dispatcher",
     "wake",

@@ -3,6 +3,8 @@
 import json
 
 from coatcheck.route import ROUTES
+from coatcheck.waiting import LONGEST_SECONDS
+from handlers.waiter import MARGIN_SECONDS
 from infra.config import CONFIGS, Stage
 from tests.infra.template import Template
 
@@ -50,14 +52,28 @@ def test_every_route_but_the_public_ones_asks_who_is_calling(template: Template)
             assert template.referred(route.properties["AuthorizerId"]).type == "AWS::ApiGatewayV2::Authorizer"
 
 
-def test_the_health_check_and_signed_links_are_all_that_is_public() -> None:
-    assert {route.path for route in ROUTES if route.public} == {"/v1/health", "/v1/results/{token}"}
+def test_a_signed_link_is_the_only_public_address_of_something_that_is_somebodys() -> None:
+    assert {route.path for route in ROUTES if route.public and "{" in route.path} == {"/v1/results/{token}"}
 
 
 def test_links_are_signed_with_a_secret_that_no_template_holds(template: Template) -> None:
     (secret,) = template.of("AWS::SecretsManager::Secret")
     assert secret.properties["GenerateSecretString"]["PasswordLength"] >= 64
     assert "SecretString" not in secret.properties
+
+
+def test_held_answers_take_nothing_from_the_others(template: Template) -> None:
+    reserved = {
+        function.properties["FunctionName"].rpartition("-")[2]: function.properties["ReservedConcurrentExecutions"]
+        for function in template.of("AWS::Lambda::Function")
+        if "ReservedConcurrentExecutions" in function.properties
+    }
+    assert reserved == {"waiter": template.config.api.waiters}
+
+
+def test_an_answer_is_held_no_longer_than_its_function_and_the_gateway_live(template: Template) -> None:
+    timeout = template.function("waiter").properties["Timeout"]
+    assert LONGEST_SECONDS + MARGIN_SECONDS <= timeout <= 30
 
 
 def test_the_authorizer_is_asked_once_a_minute_for_each_key(template: Template) -> None:

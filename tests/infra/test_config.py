@@ -74,7 +74,7 @@ def test_on_this_machine_everything_is_faster() -> None:
 @pytest.mark.parametrize("seconds", [-1, 61])
 def test_a_revoked_key_works_for_a_minute_at_most(seconds: int) -> None:
     with pytest.raises(ValueError, match="authorizer_cache_seconds"):
-        ApiConfig(requests_per_second=1, request_burst=1, authorizer_cache_seconds=seconds)
+        ApiConfig(requests_per_second=1, request_burst=1, waiters=1, authorizer_cache_seconds=seconds)
 
 
 def test_a_worker_cannot_be_given_more_than_lambda_has() -> None:

@@ -48,6 +48,7 @@ ALLOWED = {
     | table("JobsTable/index/by_tenant", "Query")
     | objects("results", "GetObject", "GetObjectVersion"),
     "cancel": table("JobsTable", "GetItem", "UpdateItem"),
+    "waiter": table("JobsTable", "GetItem") | SIGN,
     "authorizer": table("TenantsTable", "GetItem"),
     "dispatcher": RING | STREAM | LOST_RECORDS,
     "wake": RING | consume("WakeQueue"),

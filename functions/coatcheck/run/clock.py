@@ -1,5 +1,6 @@
 """The wall clock."""
 
+import time
 from datetime import UTC, datetime
 from threading import Event
 from typing import Protocol
@@ -18,3 +19,6 @@ class WallClock:
 
     def wait(self, event: Event, seconds: float) -> None:
         event.wait(max(0.0, seconds))
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
