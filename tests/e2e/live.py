@@ -177,6 +177,14 @@ class LiveStack:
         found = self._client("s3").list_object_versions(Bucket=self.deployment.output("ResultsBucket"), Prefix=prefix)
         return len(found.get("Versions", []))
 
+    def delete_results(self, prefix: str) -> int:
+        """Delete the objects under a prefix, as a person at the console would. How many there were."""
+        s3, bucket = self._client("s3"), self.deployment.output("ResultsBucket")
+        found = s3.list_objects_v2(Bucket=bucket, Prefix=prefix).get("Contents", [])
+        for each in found:
+            s3.delete_object(Bucket=bucket, Key=each["Key"])
+        return len(found)
+
     def object(self, key: str) -> bytes:
         """An object of the results bucket."""
         found = self._client("s3").get_object(Bucket=self.deployment.output("ResultsBucket"), Key=key)
@@ -234,6 +242,16 @@ class LiveStack:
             yield
         finally:
             functions.update_function_configuration(FunctionName=name, Timeout=before)
+
+    @contextmanager
+    def reserved_concurrency(self, word: str, number: int) -> Iterator[None]:
+        """A function runs so often at once meanwhile; the emulator passes over what the template says of it."""
+        functions, name = self.deployment.functions, self._function(word)
+        functions.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=number)
+        try:
+            yield
+        finally:
+            functions.delete_function_concurrency(FunctionName=name)
 
     def _function(self, word: str) -> str:
         """The full name of the function whose name ends so."""
