@@ -1,6 +1,6 @@
 # Everything is done by a virtual environment in .venv and by node_modules; both come from pinned packages.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check lint bench pins clean
+.PHONY: help setup demo up down test check lint bench openapi pins clean
 .DELETE_ON_ERROR:
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -13,7 +13,7 @@ PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header -
 SLOW := tests/e2e tests/infra tests/simulation
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-6s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## install everything into .venv and node_modules (again only when pins change)
 
@@ -40,6 +40,10 @@ lint: $(READY)
 
 bench: $(READY)  ## the benchmarks: prints ratios, writes bench/results.json
 	python -m bench
+
+openapi: $(READY)  ## write docs/openapi.json anew from the code
+	python -c 'import json; from coatcheck.openapi import openapi; from coatcheck.registry import kinds; \
+	print(json.dumps(openapi(kinds()), indent=2, ensure_ascii=False))' > docs/openapi.json
 
 pins: $(READY)  ## resolve requirements*.txt and package-lock.json anew from pyproject.toml and package.json
 	uv pip compile pyproject.toml --extra dev -o requirements-dev.txt $(PIN)

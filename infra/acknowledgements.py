@@ -88,6 +88,11 @@ ACKNOWLEDGED = (
         reason="Its value is made within AWS and seen by nobody. A rotation would void every link that is out.",
     ),
     Acknowledged(
+        where="Api/Http/GET--openapi.json/Resource",
+        finding="AwsSolutions-APIG4",
+        reason="The description of the API is the same for everybody, and names no tenant.",
+    ),
+    Acknowledged(
         where="Api/Default/Resource",
         finding="AwsSolutions-APIG4",
         reason="It answers what fits no route with 404 or 405, whoever asks. It reads nothing.",

@@ -1,7 +1,7 @@
 """The catalogue: which kinds there are, and what args each takes."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -32,15 +32,21 @@ class KindList(Struct, frozen=True, kw_only=True):
     items: list[KindDocument]
 
 
-def kind_list(broken: Callable[[str, Exception], None] = lambda _, __: None) -> KindList:
-    """The kinds that can be loaded; `broken` gets the names of the others and why."""
-    items = []
+Broken = Callable[[str, Exception], None]
+"""Gets the name of a kind that cannot be loaded, and why."""
+
+
+def loaded_kinds(broken: Broken) -> Iterator[Kind]:
+    """The kinds that can be loaded, by name."""
     for name in sorted(registry.names()):
         try:
-            items.append(kind_document(registry.find(name)))
+            yield registry.find(name)
         except BrokenKind as error:
             broken(name, error)
-    return KindList(items=items)
+
+
+def kind_list(broken: Broken = lambda _, __: None) -> KindList:
+    return KindList(items=[kind_document(kind) for kind in loaded_kinds(broken)])
 
 
 def kind_document(kind: Kind) -> KindDocument:
@@ -59,7 +65,9 @@ def kind_document(kind: Kind) -> KindDocument:
 def args_schema(args: type) -> dict[str, Any]:
     """The JSON Schema of a kind's args. Unknown names are refused, so it says so, at any depth."""
     schema = msgspec.json.schema(args)
-    for part in schema.get("$defs", {}).values():
-        if part.get("type") == "object" and "properties" in part:
-            part["additionalProperties"] = False
-    return schema
+    return schema | {"$defs": {name: closed(part) for name, part in schema.get("$defs", {}).items()}}
+
+
+def closed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has no other names than those."""
+    return schema | {"additionalProperties": False} if "properties" in schema else schema

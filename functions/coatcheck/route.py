@@ -24,6 +24,7 @@ ROUTES = (
     Route(path="/v1/jobs/{id}/wait", methods=("GET",), function="waiter"),
     Route(path="/v1/results/{token}", methods=("GET", "HEAD"), function="status", public=True),
     Route(path="/v1/kinds", methods=("GET",), function="submit"),
+    Route(path="/openapi.json", methods=("GET",), function="submit", public=True),
     Route(path="/v1/health", methods=("GET",), function="status", public=True),
 )
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from aws_lambda_powertools import Logger
 from msgspec import to_builtins
 
-from coatcheck.catalogue import kind_list
+from coatcheck.catalogue import kind_list, loaded_kinds
 from coatcheck.document import status_document
 from coatcheck.listing import list_jobs, listing_of, next_link
 from coatcheck.run import settings
@@ -31,6 +31,12 @@ def jobs(request: HttpRequest) -> HttpAnswer:
 def kinds(request: HttpRequest) -> HttpAnswer:
     _ = request.caller  # who is not known is refused here, too
     return HttpAnswer(status=200, body=to_builtins(kind_list(_log_broken_kind)))
+
+
+def openapi(request: HttpRequest) -> HttpAnswer:  # noqa: ARG001  # the same for everybody
+    from coatcheck.openapi import openapi as described  # a submit does not pay for it
+
+    return HttpAnswer(status=200, body=described(loaded_kinds(_log_broken_kind)))
 
 
 def _log_broken_row(job_id: str, error: Exception) -> None:

@@ -1,4 +1,4 @@
-"""POST /v1/jobs, and the routes that kinds have of their own: accept a job and hand out its ticket. GET /v1/kinds."""
+"""POST /v1/jobs, and the routes that kinds have of their own: accept a job. And what can be asked for."""
 
 import os
 from datetime import UTC, datetime
@@ -17,7 +17,12 @@ def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  #
 
 
 def _route(request: HttpRequest) -> HttpAnswer:
-    return lists.kinds(request) if request.route == "GET /v1/kinds" else _submit(request)
+    match request.route:
+        case "GET /v1/kinds":
+            return lists.kinds(request)
+        case "GET /openapi.json":
+            return lists.openapi(request)
+    return _submit(request)
 
 
 def _submit(request: HttpRequest) -> HttpAnswer:

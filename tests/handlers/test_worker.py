@@ -77,7 +77,12 @@ def test_a_job_yields_before_the_function_is_ended(aws: Cloud) -> None:
     job = add_job(args='{"steps":3}')
     assert works(received(aws, job), seconds=59) == []
     after = job_in_table(job.id)
-    assert (after.state, after.attempt, after.failures, after.cursor) == (State.QUEUED, 2, 0, '{"done":1}')
+    assert (after.state, after.attempt, after.failures, after.cursor) == (
+        State.QUEUED,
+        2,
+        0,
+        '{"done":1,"upload":null}',
+    )
 
 
 @pytest.mark.parametrize("bell", [{"attempt": 2}, {"tenant": "globex"}])

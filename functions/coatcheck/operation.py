@@ -1,0 +1,189 @@
+"""What each operation of the API takes and answers, for the OpenAPI document; a test holds it to the routes."""
+
+from dataclasses import dataclass
+
+from coatcheck.problem import (
+    BadRequest,
+    Broken,
+    Busy,
+    Conflict,
+    Forbidden,
+    Gone,
+    KeyUsed,
+    NotFound,
+    Problem,
+    TooLarge,
+    Unauthorized,
+    UnsupportedMediaType,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A query parameter or a header of a request."""
+
+    name: str
+    place: str
+    description: str
+    schema: tuple[tuple[str, object], ...] = (("type", "string"),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """A success. `body` names a schema; `headers` those that the answer always bears."""
+
+    status: int
+    description: str
+    body: str | None = None
+    headers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Operation:
+    summary: str
+    answers: tuple[Answer, ...]
+    problems: tuple[type[Problem], ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    body: str | None = None
+
+
+IDEMPOTENCY_KEY = Parameter(
+    name="Idempotency-Key",
+    place="header",
+    description="Makes repetitions of the request one job, for 7 days.",
+    schema=(("type", "string"), ("pattern", r"^[\x21-\x7e]{1,255}$")),
+)
+REDIRECT = Parameter(
+    name="redirect",
+    place="query",
+    description="`false`: answer 200 with the document, also when there is a result.",
+)
+IF_NONE_MATCH = Parameter(
+    name="If-None-Match", place="header", description="The ETag of a document that is known already."
+)
+
+ACTING_FOR = Parameter(
+    name="Coatcheck-Tenant",
+    place="header",
+    description="The tenant that a credential with the scope `act_as` acts for.",
+    schema=(("type", "string"), ("pattern", r"^[a-z0-9][a-z0-9-]{0,63}$")),
+)
+
+ALWAYS: tuple[type[Problem], ...] = (Broken, Busy)
+PRIVATE: tuple[type[Problem], ...] = (BadRequest, Unauthorized, Forbidden)
+JOB: tuple[type[Problem], ...] = (NotFound,)
+
+SUBMIT = Operation(
+    summary="Hand in a job",
+    answers=(
+        Answer(
+            status=202,
+            description="Accepted, or accepted before: the ticket.",
+            body="StatusDocument",
+            headers=("Location", "Retry-After"),
+        ),
+    ),
+    problems=(BadRequest, Conflict, TooLarge, UnsupportedMediaType, KeyUsed),
+    parameters=(IDEMPOTENCY_KEY,),
+    body="JobRequest",
+)
+STATUS = Operation(
+    summary="How a job is",
+    answers=(
+        Answer(
+            status=200, description="The job. `Retry-After` while it is open.", body="StatusDocument", headers=("ETag",)
+        ),
+        Answer(
+            status=303,
+            description="It succeeded and has a result: the way there, and the job.",
+            body="StatusDocument",
+            headers=("Location", "ETag"),
+        ),
+        Answer(status=304, description="Nothing has changed.", headers=("ETag",)),
+    ),
+    problems=JOB,
+    parameters=(REDIRECT, IF_NONE_MATCH),
+)
+RESULT = Operation(
+    summary="The file of a succeeded job",
+    answers=(Answer(status=303, description="A link that is good for minutes.", headers=("Location",)),),
+    problems=(*JOB, Conflict, Gone),
+)
+CANCEL = Operation(
+    summary="Cancel a job",
+    answers=(
+        Answer(status=200, description="It is cancelled.", body="StatusDocument"),
+        Answer(status=202, description="Its worker was asked to stop; it may just finish.", body="StatusDocument"),
+    ),
+    problems=(*JOB, Conflict),
+)
+HEALTH = Operation(
+    summary="Whether the service is up", answers=(Answer(status=200, description="It is.", body="Health"),)
+)
+
+LINK = Operation(
+    summary="The file behind a signed link, without a key",
+    answers=(Answer(status=303, description="A link that is good for minutes.", headers=("Location",)),),
+    problems=(Forbidden, Gone),
+)
+LISTED = Operation(
+    summary="The tenant's jobs, newest first",
+    answers=(Answer(status=200, description="A page; `Link` names the next one.", body="JobPage"),),
+    problems=(BadRequest,),
+    parameters=(
+        Parameter(name="state", place="query", description="Only jobs in this state."),
+        Parameter(name="kind", place="query", description="Only jobs of this kind."),
+        Parameter(name="label", place="query", description="Only jobs with this label, as `name:value`."),
+        Parameter(
+            name="limit",
+            place="query",
+            description="The most jobs of a page.",
+            schema=(("type", "integer"), ("minimum", 1), ("maximum", 100), ("default", 20)),
+        ),
+        Parameter(
+            name="cursor", place="query", description="Where the page starts: from the `Link` of the one before."
+        ),
+    ),
+)
+KINDS = Operation(
+    summary="The kinds of jobs, with JSON Schemas of their args",
+    answers=(Answer(status=200, description="All kinds.", body="KindList"),),
+)
+WAIT = Operation(
+    summary="How a job is, as soon as that changes",
+    answers=(
+        Answer(
+            status=200,
+            description="The job, when it differs from `If-None-Match`, has ended, or the time is over.",
+            body="StatusDocument",
+            headers=("ETag",),
+        ),
+    ),
+    problems=(*JOB, BadRequest),
+    parameters=(
+        Parameter(
+            name="seconds",
+            place="query",
+            description="How long to wait at the most.",
+            schema=(("type", "integer"), ("minimum", 0), ("maximum", 20), ("default", 20)),
+        ),
+        IF_NONE_MATCH,
+    ),
+)
+OPENAPI = Operation(summary="This document", answers=(Answer(status=200, description="OpenAPI 3.1.", body="OpenApi"),))
+
+OPERATIONS: dict[str, Operation] = {
+    "POST /v1/jobs": SUBMIT,
+    "GET /v1/jobs/{id}": STATUS,
+    "HEAD /v1/jobs/{id}": STATUS,
+    "DELETE /v1/jobs/{id}": CANCEL,
+    "GET /v1/jobs/{id}/result": RESULT,
+    "HEAD /v1/jobs/{id}/result": RESULT,
+    "GET /v1/jobs": LISTED,
+    "GET /v1/jobs/{id}/wait": WAIT,
+    "GET /v1/results/{token}": LINK,
+    "HEAD /v1/results/{token}": LINK,
+    "GET /v1/kinds": KINDS,
+    "GET /v1/health": HEALTH,
+    "GET /openapi.json": OPENAPI,
+}

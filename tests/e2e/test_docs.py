@@ -1,0 +1,36 @@
+"""The transcripts of docs/api.md, run against the live stack."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tests.e2e.live import Client, LiveStack
+
+PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+
+
+def test_the_transcripts_are_what_curl_shows(live: LiveStack, client: Client) -> None:
+    """`…` stands for anything; the lines of an answer come in any order, among others."""
+    known = next(each for each in live.stack.tenants if each.tenant == "bharat-bazaar")
+    environment = {**os.environ, "URL": live.stack.api_url, "KEY": known.api_key}
+    transcripts = re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(transcripts) >= 4
+    for transcript in transcripts:
+        command, expected = _parts(transcript)
+        shown = subprocess.run(
+            ["bash", "-c", command], env=environment, capture_output=True, check=True
+        ).stdout.decode()
+        for line in expected:
+            pattern = ".*".join(re.escape(part) for part in line.split("…"))
+            assert re.search(pattern, shown, re.IGNORECASE | re.DOTALL), f"{command}\n{shown}\nlacks: {line}"
+        if job := re.search(r'"id":"(j_\w+)"', shown):
+            environment["JOB"] = job[1]
+            client.wait_final(job[1], within=30)
+
+
+def _parts(transcript: str) -> tuple[str, list[str]]:
+    """The command, and the lines that its output has."""
+    lines = transcript.splitlines()
+    command = [line[2:] for line in lines if line.startswith(("$ ", "> "))]
+    return "\n".join(command), [line for line in lines if not line.startswith(("$ ", "> "))]
