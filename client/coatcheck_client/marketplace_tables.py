@@ -43,11 +43,13 @@ CREATE UNLOGGED TABLE invoices (
 CREATE UNLOGGED TABLE seeds (seller_id text PRIMARY KEY, invoices integer NOT NULL);
 """
 
-# The second one is for exports: in the order of the ids, with period and moment checked before a row is fetched.
+# The second one is for exports: in the order of the ids, with period and moment checked before a row is fetched; and
+# with the amounts in it, so that adding them up needs no row at all.
 # Making them after the rows takes a quarter of the time of keeping them up to date row by row.
 INDEXES: LiteralString = """
 ALTER TABLE invoices ADD CONSTRAINT invoices_pkey PRIMARY KEY (invoice_id);
-CREATE INDEX invoices_by_seller ON invoices (seller_id, invoice_id, invoice_date, recorded_at);
+CREATE INDEX invoices_by_seller ON invoices (seller_id, invoice_id, invoice_date, recorded_at)
+    INCLUDE (taxable_value, cgst, sgst, igst, total);
 """
 NO_INDEXES: LiteralString = """
 ALTER TABLE invoices DROP CONSTRAINT IF EXISTS invoices_pkey;

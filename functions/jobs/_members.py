@@ -1,5 +1,6 @@
 """A gzip file of several members: each can be written, and checked, without the ones before it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,21 +11,23 @@ LEVEL = 1
 
 
 class Members:
-    """Makes the bytes of members. The same writes give the same bytes; how the data is cut into writes matters, too."""
+    """Writes members to a sink. The same writes give the same bytes; how the data is cut into writes matters, too."""
 
-    def __init__(self) -> None:
+    def __init__(self, sink: Callable[[bytes], None]) -> None:
+        self._sink = sink
         self._member: Compress | None = None
 
-    def write(self, data: bytes) -> bytes:
+    def write(self, data: bytes) -> None:
         """Go on in the member, or begin one. Its header has no time and no name in it."""
         if self._member is None:
             self._member = _deflater()
-        return self._member.compress(data)
+        self._sink(self._member.compress(data))
 
-    def end(self) -> bytes:
+    def end(self) -> None:
         """End the member, if one was begun."""
-        member, self._member = self._member, None
-        return b"" if member is None else member.flush()
+        if self._member is not None:
+            self._sink(self._member.flush())
+            self._member = None
 
 
 def _deflater() -> "Compress":

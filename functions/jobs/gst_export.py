@@ -30,9 +30,11 @@ if TYPE_CHECKING:
 MEMBER_ROWS = 100_000
 """A gzip member ends after so many rows, counted from the first: the same rows give the same bytes, resumed or not."""
 
-RANGE_ROWS = (25_000, 10_000, 5_000, 2_500, 1_000, 500, 250)
-"""What one COPY reads: the most that the pace, which is kept between ranges, allows in a second. Each is a divisor of
-MEMBER_ROWS and a multiple of BATCH_ROWS, so that the pace does not change the bytes."""
+RANGE_ROWS = (25_000, 10_000, 5_000, 2_500)
+"""What one COPY reads: the most that the pace, which is kept between ranges, allows in a second."""
+
+CUT_ROWS = 2_500
+"""So many rows are compressed at once. Divides the numbers above, so that the pace does not change the bytes."""
 
 PART_BYTES = 5 * 1024 * 1024
 """The least that S3 takes as a part. A part is a whole number of members, and a checkpoint follows it."""
@@ -74,9 +76,9 @@ class Position:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """A range of rows as the file holds them, the position after it, and whether no rows follow."""
+    """A range of rows in CSV, cut for the compressor; the position after it; and whether no rows follow."""
 
-    data: bytes
+    cuts: tuple[bytes, ...]
     at: Position
     last: bool
 
@@ -142,13 +144,16 @@ def _exported(
 ) -> tuple[Cursor, Position]:
     """Write all from the cursor on; the cursor returned is at the start of what is not yet put.
 
-    A thread reads and compresses a range while the one before it is put.
+    A thread reads a range while the one before it is compressed and put.
     """
     pace = ctx.source.rows_per_second
     rows = next((rows for rows in RANGE_ROWS if pace is None or rows <= pace), RANGE_ROWS[-1])
-    read = partial(_read, connection, selected, Members(), rows)
+    read = partial(_read, connection, selected, rows)
+    members = Members(out.write)
+    at, last = cursor.at, False
+    if at == Position():
+        members.write(HEADER)
     with ThreadPoolExecutor(max_workers=1) as reader:
-        at, last = cursor.at, False
         started, reading = time.monotonic(), reader.submit(read, at)
         while not last:
             piece = reading.result()
@@ -157,7 +162,10 @@ def _exported(
                 if pace is not None:
                     ctx.wait(max(0.0, started + rows / pace - time.monotonic()))
                 started, reading = time.monotonic(), reader.submit(read, at)
-            out.write(piece.data)
+            for cut in piece.cuts:
+                members.write(cut)
+            if last or at.totals.rows % MEMBER_ROWS == 0:
+                members.end()
             ctx.progress(done=at.totals.rows)
             if at.totals.rows % MEMBER_ROWS == 0 and out.pending >= PART_BYTES:
                 cursor = replace(cursor, at=at, upload=out.put_part(cursor.at))
@@ -165,16 +173,18 @@ def _exported(
     return cursor, at
 
 
-def _read(connection: "Connection", selected: Selection, members: Members, rows: int, start: Position) -> Piece:
+def _read(connection: "Connection", selected: Selection, rows: int, start: Position) -> Piece:
     """The range after a position."""
-    at, data = start, [members.write(HEADER)] if start == Position() else []
+    at, cuts, lines = start, [], []
     for batch in copied(connection, selected, start.last_id, rows):
-        data.append(members.write(batch.lines))
+        lines.append(batch.lines)
         at = Position(last_id=batch.last_id, totals=at.totals + batch.totals)
-    last = at.totals.rows < start.totals.rows + rows
-    if last or at.totals.rows % MEMBER_ROWS == 0:
-        data.append(members.end())
-    return Piece(data=b"".join(data), at=at, last=last)
+        if at.totals.rows % CUT_ROWS == 0:
+            cuts.append(b"".join(lines))
+            lines.clear()
+    if lines:
+        cuts.append(b"".join(lines))
+    return Piece(cuts=tuple(cuts), at=at, last=at.totals.rows < start.totals.rows + rows)
 
 
 def _listed(totals: Totals) -> str:

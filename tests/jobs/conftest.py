@@ -48,7 +48,8 @@ def connection(database_url: str) -> Iterator["psycopg.Connection"]:
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of about 300 rows, so that an export of 2,500 has many checkpoints."""
     monkeypatch.setattr(_invoices, "BATCH_ROWS", 25)
-    monkeypatch.setattr(gst_export, "RANGE_ROWS", (50, 25))
+    monkeypatch.setattr(gst_export, "RANGE_ROWS", (100, 50))
+    monkeypatch.setattr(gst_export, "CUT_ROWS", 50)
     monkeypatch.setattr(gst_export, "MEMBER_ROWS", 100)
     monkeypatch.setattr(gst_export, "PART_BYTES", 30_000)
     monkeypatch.setattr(memory, "MINIMUM_PART_BYTES", 30_000)

@@ -181,16 +181,17 @@ def test_progress_names_its_stages_and_never_goes_back(database_url: str, small_
 def test_a_paced_export_waits_between_ranges_for_what_is_left_of_their_time(
     database_url: str, small_parts: None
 ) -> None:
-    unpaced, paced, slow = (export(database_url, rows_per_second=pace) for pace in (None, 60, 10))
+    unpaced, paced, slow = (export(database_url, rows_per_second=pace) for pace in (None, 120, 20))
     assert not unpaced.waits
-    assert len(paced.waits) == 50
-    assert all(0.5 < seconds < 50 / 60 for seconds in paced.waits)  # 50 rows at 60 a second, less their reading
-    assert all(1.5 < seconds < 25 / 10 for seconds in slow.waits)
+    assert len(paced.waits) == 25
+    assert all(0.5 < seconds < 100 / 120 for seconds in paced.waits)  # 100 rows at 120 a second, less their reading
+    assert all(2 < seconds < 50 / 20 for seconds in slow.waits)
     assert file_of(unpaced) == file_of(paced) == file_of(slow)
 
 
 def test_what_a_pace_makes_of_ranges_does_not_change_the_bytes() -> None:
-    assert all(gst_export.MEMBER_ROWS % rows == rows % _invoices.BATCH_ROWS == 0 for rows in gst_export.RANGE_ROWS)
+    assert gst_export.CUT_ROWS % _invoices.BATCH_ROWS == 0
+    assert all(gst_export.MEMBER_ROWS % rows == rows % gst_export.CUT_ROWS == 0 for rows in gst_export.RANGE_ROWS)
 
 
 def test_a_source_that_does_not_answer_is_a_failure_that_names_no_host() -> None:
