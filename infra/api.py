@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 import aws_cdk as cdk
+import msgspec
 from aws_cdk import aws_apigatewayv2 as apigateway
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
@@ -113,6 +114,8 @@ class Api(Construct):
     def _make_authorizer(self, tenants: TenantsTable) -> HttpLambdaAuthorizer:
         authorizer = self._function("authorizer", self._config.api_function)
         tenants.grant(authorizer, "GetItem")
+        if self._config.api.issuer is not None:
+            authorizer.tell(**{settings.OIDC: msgspec.json.encode(self._config.api.issuer).decode()})
         return HttpLambdaAuthorizer(
             "Tenants",
             authorizer.function,

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from aws_cdk.aws_logs import RetentionDays
 
+from coatcheck.run.settings import Issuer
 from coatcheck.timings import Timings
 from infra.capacity import FunctionSize, LaneConfig, Load, Source, split
 
@@ -25,6 +26,9 @@ class ApiConfig:
     request_burst: int
     authorizer_cache_seconds: int
     """Between 0 and 60: a revoked key works for so long, and a poll costs no lookup for so long."""
+
+    issuer: Issuer | None = None
+    """Whose tokens are taken beside API keys: any OpenID Connect issuer. The tenant is what a claim of theirs says."""
 
     waiters: int
     """How many answers may be held at once. Reserved, so that they never take what submits and workers need."""

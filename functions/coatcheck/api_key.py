@@ -7,11 +7,23 @@ from coatcheck.store import Store
 from coatcheck.write import Key, Table
 
 FORM = re.compile(r"cc_[A-Za-z0-9_-]{43}")
+TOKEN = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+"""A signed JSON web token, to look at."""
+
+MOST_TOKEN_CHARACTERS = 8 * 1024
 
 
 def api_key_place(text: str) -> Key:
     """Where a key is kept. Its text has 256 random bits, so a plain hash cannot be searched for it."""
     return Key(table=Table.TENANTS, id=f"key#{sha256(text.encode()).hexdigest()}")
+
+
+def bearer_token(header: str) -> str | None:
+    """The token of an Authorization header, if it is one and no API key."""
+    scheme, _, text = header.partition(" ")
+    text = text.strip()
+    fits = scheme.lower() == "bearer" and len(text) <= MOST_TOKEN_CHARACTERS and TOKEN.fullmatch(text)
+    return text if fits else None
 
 
 def identified(store: Store, header: str) -> dict[str, str]:

@@ -1,10 +1,10 @@
-"""The authorizer: finds out whose API key it is. It never denies: the handlers answer problem documents."""
+"""The authorizer: finds out whose API key or token it is. It never denies: the handlers answer problem documents."""
 
 from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from coatcheck.api_key import identified
+from coatcheck.api_key import bearer_token, identified
 from handlers import ports
 
 logger = Logger()
@@ -12,4 +12,10 @@ logger = Logger()
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
     header = (event.get("headers") or {}).get("authorization", "")
-    return {"isAuthorized": True, "context": identified(ports.tenants(), header)}
+    return {"isAuthorized": True, "context": _identified(header)}
+
+
+def _identified(header: str) -> dict[str, str]:
+    token = bearer_token(header)
+    tokens = ports.tokens() if token is not None else None
+    return identified(ports.tenants(), header) if token is None or tokens is None else tokens.identified(token)

@@ -11,6 +11,7 @@ from coatcheck.aws.sqs_queues import SqsQueues
 from coatcheck.result_link import signed
 from coatcheck.ring import Bell
 from coatcheck.run import settings
+from coatcheck.run.oidc import Tokens
 from coatcheck.run.pace import Pace
 from coatcheck.run.settings import setting
 from coatcheck.write import Table
@@ -46,6 +47,13 @@ def known_pace() -> Pace:
 def pace() -> int:
     """Seconds that a client should wait before it asks again."""
     return known_pace().seconds(datetime.now(UTC))
+
+
+@cache
+def tokens() -> Tokens | None:
+    """Where an issuer's tokens are taken."""
+    issuer = settings.issuer()
+    return None if issuer is None else Tokens(issuer)
 
 
 @cache

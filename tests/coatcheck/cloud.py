@@ -43,6 +43,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     ports.jobs_for_beats,
     ports.jobs_and_keys,
     ports.tenants,
+    ports.tokens,
     ports.objects,
     ports.bell,
     ports.key_of_links,
@@ -50,6 +51,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     settings.lane_queues,
     settings.lanes,
     settings.routes,
+    settings.issuer,
     worker._desk,
 )
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from coatcheck.api_key import api_key_place
+from coatcheck.run import settings
+from coatcheck.run.oidc import Tokens
 from coatcheck.write import put
 from handlers import authorizer, ports
 from tests.handlers.chain import counting_calls
@@ -67,3 +69,28 @@ def test_no_more_of_a_key_than_its_end_is_logged(capsys: pytest.CaptureFixture[s
         authorized(("authorization", f"Bearer {key}"))
     assert "kkkkk" not in (shown := capsys.readouterr().out)
     assert "00000" not in shown
+
+
+TOKEN = "eyJhbGciOiJSUzI1NiJ9.e30.c2lnbmF0dXJl"
+
+
+def test_a_token_is_no_key_where_no_issuer_is_known() -> None:
+    with counting_calls() as calls:
+        context = authorized(("authorization", f"Bearer {TOKEN}"))["context"]
+    assert set(context) == {"refusal"}
+    assert not calls
+
+
+def test_where_an_issuer_is_known_tokens_go_by_it_and_keys_by_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(settings.OIDC, '{"url":"https://id.example","audience":"coatcheck","tenant_claim":"org"}')
+    monkeypatch.setattr(Tokens, "identified", lambda _, text: {"tenant": "globex", "name": f"token …{text[-4:]}"})
+    for cached in (settings.issuer, ports.tokens):
+        cached.cache_clear()
+    ports.tenants().write(put(api_key_place(KEY), {"tenant": "acme", "last4": "kkkk"}))
+    try:
+        assert authorized(("authorization", f"Bearer {TOKEN}"))["context"]["tenant"] == "globex"
+        assert authorized(("authorization", f"Bearer {KEY}"))["context"]["tenant"] == "acme"
+        assert set(authorized(("authorization", f"Bearer {TOKEN}{'x' * 9000}"))["context"]) == {"refusal"}
+    finally:
+        for cached in (settings.issuer, ports.tokens):
+            cached.cache_clear()

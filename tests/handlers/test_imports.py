@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 FUNCTIONS = Path(__file__).parents[2] / "functions"
-HEAVY = ("psycopg", "isal", "aws_xray_sdk", "moto")
+HEAVY = ("psycopg", "isal", "jwt", "cryptography", "aws_xray_sdk", "moto")
 
 
 def loaded(program: str) -> set[str]:

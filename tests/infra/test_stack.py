@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from aws_cdk import aws_iam as iam
 
+from coatcheck.run.settings import Issuer
 from infra.acknowledgements import ACKNOWLEDGED, acknowledge, add_checks
 from infra.capacity import Network, Source
 from infra.config import CONFIGS, Stage
 from infra.function_code import function_code
 from infra.stack import CoatcheckStack, RouteTaken, UnknownLane, kind_routes
-from tests.infra.template import REPOSITORY, Template, new_app, synthesized
+from tests.infra.template import FUNCTIONS, REPOSITORY, Template, new_app, synthesized
 
 SECRET = "arn:aws:secretsmanager:ap-south-1:123456789012:secret:shop-AbCdEf"
 OUTPUTS = {
@@ -128,6 +129,15 @@ def test_lambda_may_connect_workers_to_the_network_and_nobody_else(connected: Te
         assert (SECRET in {resource for each in connected.allowed(function) for resource in each.resources}) == (
             "worker" in name
         )
+
+
+def test_the_authorizer_alone_knows_an_issuer_if_there_is_one(template: Template, tmp_path: Path) -> None:
+    assert not [name for name in FUNCTIONS if "OIDC" in template.environment(name)]
+    config = CONFIGS[Stage.DEV]
+    issuer = Issuer(url="https://id.example", audience="coatcheck", tenant_claim="org")
+    told = synthesized(replace(config, api=replace(config.api, issuer=issuer)), tmp_path)
+    assert [name for name in FUNCTIONS if "OIDC" in told.environment(name)] == ["authorizer"]
+    assert json.loads(told.environment("authorizer")["OIDC"])["tenant_claim"] == "org"
 
 
 def test_a_lane_has_layers_of_its_own(connected: Template) -> None:

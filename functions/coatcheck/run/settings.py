@@ -14,6 +14,7 @@ IDEMPOTENCY_TABLE = "IDEMPOTENCY_TABLE"
 TENANTS_TABLE = "TENANTS_TABLE"
 RESULTS_BUCKET = "RESULTS_BUCKET"
 LINK_SECRET_ARN = "LINK_SECRET_ARN"  # noqa: S105  # the name of a variable that holds an ARN
+OIDC = "OIDC"
 LANE_QUEUE = "LANE_QUEUE"
 LANE_QUEUES = "LANE_QUEUES"
 LANES = "LANES"
@@ -62,6 +63,22 @@ def lanes() -> tuple[str, ...]:
 def routes() -> dict[str, str]:
     """The kind of each named route, such as `POST /v1/reports/gst-export`."""
     return msgspec.json.decode(setting(ROUTES).encode(), type=dict[str, str])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Issuer:
+    """An OpenID Connect issuer whose tokens are taken, if they are for `audience`, and their claim with the tenant."""
+
+    url: str
+    audience: str
+    tenant_claim: str
+
+
+@cache
+def issuer() -> Issuer | None:
+    """Whose tokens are taken, beside API keys; nobody's by default."""
+    text = os.environ.get(OIDC)
+    return None if not text else msgspec.json.decode(text.encode(), type=Issuer)
 
 
 @dataclass(frozen=True, kw_only=True)
