@@ -67,11 +67,11 @@ class ForeignTables(Exception):
 def make_tables(connection: "psycopg.Connection", *, recipe: str) -> None:
     """Make the tables, and make them anew if they are of another recipe. Raises ForeignTables.
 
-    `recipe` says how the rows are made; a digest of it and of the schema is kept as the comment on a table.
+    `recipe` says how the rows are made; a digest of it, the schema and the indexes is kept as the comment on a table.
     """
     from psycopg.sql import SQL
 
-    wanted = f"{OURS} {sha256(f'{SCHEMA} {recipe}'.encode()).hexdigest()}"
+    wanted = f"{OURS} {sha256(f'{SCHEMA} {INDEXES} {recipe}'.encode()).hexdigest()}"
     query = "SELECT to_regclass('sellers') IS NOT NULL, obj_description(to_regclass('sellers'), 'pg_class')"
     exists, found = connection.execute(query).fetchall()[0]
     if found == wanted:
