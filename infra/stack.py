@@ -1,9 +1,12 @@
 """The stack: a table of contents of what is deployed."""
 
+import sys
+
 import aws_cdk as cdk
 from constructs import Construct
 
 from coatcheck import registry
+from coatcheck.registry import BrokenKind
 from infra.alarms import Alarms
 from infra.api import Api
 from infra.config import Config
@@ -131,11 +134,18 @@ class RouteTaken(Exception):
 
 
 def kind_routes(files: FunctionCode, config: Config) -> dict[str, str]:
-    """Which kind each route stands for, of the kinds that are deployed. Raises UnknownLane, RouteTaken, BrokenKind."""
+    """Which kind each route stands for, of the kinds that are deployed. Raises UnknownLane, RouteTaken.
+
+    A kind that cannot be loaded has no route, and stops nobody else: its jobs are refused, with the reason in the logs.
+    """
     lanes = {lane.name for lane in config.lanes}
     routes: dict[str, str] = {}
     for name in sorted(files.kinds()):
-        kind = registry.find(name)
+        try:
+            kind = registry.find(name)
+        except BrokenKind as error:
+            print(f"warning: {error}", file=sys.stderr)  # noqa: T201  # the synth's own output
+            continue
         if kind.lane not in lanes:
             raise UnknownLane(name, kind.lane)
         if kind.route is None:

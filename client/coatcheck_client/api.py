@@ -90,7 +90,7 @@ class Api:
     def submit(self, kind: str, args: Any, *, key: str | None = None, lane: str | None = None) -> Answer:
         """Hand in a job. Raises Refused unless it was accepted (202)."""
         request = {"kind": kind, "args": args, **({"lane": lane} if lane else {})}
-        headers = {"Idempotency-Key": key} if key else {}
+        headers = {} if key is None else {"Idempotency-Key": key}
         return _accepted(self.request("POST", "/v1/jobs", json=request, headers=headers))
 
     def status(self, job_id: str) -> Answer:

@@ -6,7 +6,7 @@ import typer
 from rich.console import Console
 
 from coatcheck_client.commands import demo, jobs, keys, listing, operating, stack
-from coatcheck_client.trouble import Trouble
+from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,11 +31,19 @@ def main() -> None:
     try:
         app()
     except Trouble as trouble:
-        errors = Console(stderr=True, highlight=False, soft_wrap=True)
-        errors.print(f"[red]error:[/] {_plain(str(trouble))}")
-        if trouble.hint:
-            errors.print(f"[yellow]hint:[/]  {_plain(trouble.hint)}")
-        sys.exit(trouble.exit_code)
+        _tell(trouble)
+    except Exception as error:
+        if not type(error).__module__.startswith("botocore."):  # imported by the commands that talk to AWS alone
+            raise
+        _tell(Unreachable(f"AWS does not answer as it should: {error}", hint="is it up? `coatcheck status`"))
+
+
+def _tell(trouble: Trouble) -> None:
+    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors.print(f"[red]error:[/] {_plain(str(trouble))}")
+    if trouble.hint:
+        errors.print(f"[yellow]hint:[/]  {_plain(trouble.hint)}")
+    sys.exit(trouble.exit_code)
 
 
 def _plain(text: str) -> str:

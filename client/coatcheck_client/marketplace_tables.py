@@ -3,6 +3,8 @@
 from hashlib import sha256
 from typing import TYPE_CHECKING, LiteralString
 
+from coatcheck_client.trouble import Trouble
+
 if TYPE_CHECKING:
     import psycopg
 
@@ -57,11 +59,14 @@ DROP INDEX IF EXISTS invoices_by_seller;
 """
 
 
-class ForeignTables(Exception):
+class ForeignTables(Trouble):
     """The database has tables of these names that were not made here, so they are left alone."""
 
     def __init__(self) -> None:
-        super().__init__("the database has a table `sellers` of somebody else's: seed a database of its own")
+        super().__init__(
+            "the database has tables that were not made by this version",
+            hint="the local stack's database is in .local: `make clean` removes it",
+        )
 
 
 def make_tables(connection: "psycopg.Connection", *, recipe: str) -> None:

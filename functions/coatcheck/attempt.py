@@ -18,7 +18,7 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
     nothing that this attempt did counts.
     """
     try:
-        result = kind.handler(context, checked_args(kind.args, json.loads(args)))
+        result: object = kind.handler(context, checked_args(kind.args, json.loads(args)))
     except YieldRequested:
         return Yielded(advanced=True)
     except CancelRequested:
@@ -30,7 +30,10 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
     except Exception as error:  # noqa: BLE001  # the one attempt: whatever a kind's code raises is an ordinary failure
         hopeless = isinstance(error, (Permanent, InvalidArgs, *kind.retry.give_up_on))
         return Failed(error=described(error, retryable=not hopeless))
-    return Succeeded(result=result if isinstance(result, Result) else Result())
+    if not isinstance(result, Result | None):
+        wrong = TypeError(f"a job returns a Result or nothing, not {type(result).__name__}")
+        return Failed(error=described(wrong, retryable=False))
+    return Succeeded(result=result or Result())
 
 
 def described(error: Exception, *, retryable: bool) -> Error:

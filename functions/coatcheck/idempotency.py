@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import msgspec
 
-from coatcheck.args import checked_args
+from coatcheck.args import InvalidArgs, checked_args
 from coatcheck.job import Job, args_key, job_key, job_of
 from coatcheck.kind import Kind
 from coatcheck.problem import Conflict, KeyUsed
@@ -65,7 +65,7 @@ class Holder:
     job: Job | None
 
 
-def holder(store: Store, key: Key, wanted: Job, now: datetime) -> Holder | None:
+def holder(store: Store, key: Key, kind: Kind, wanted: Job, now: datetime) -> Holder | None:
     """Who holds a natural key, if anybody. Raises Conflict if an open job with other args does."""
     row = live(store.get(key), now)
     if row is None:
@@ -74,9 +74,19 @@ def holder(store: Store, key: Key, wanted: Job, now: datetime) -> Holder | None:
     held = store.get(job_key(job_id))
     if held is None or (job := job_of(held)).state.final:
         return Holder(id=job_id, job=None)
-    if args_of(store, job) != wanted.args:
+    if _values(kind, args_of(store, job)) != _values(kind, wanted.args):
         raise Conflict(f"the open job {job_id} has the same natural key and other args: wait for it or cancel it")
     return Holder(id=job_id, job=job)
+
+
+def _values(kind: Kind, args: str | None) -> object:
+    """Args as the kind reads them, so that a default and another spelling of a value count as what they are."""
+    if args is None:
+        return None
+    try:
+        return checked_args(kind.args, json.loads(args))
+    except InvalidArgs:  # of an older version: then the text must be the same
+        return args
 
 
 def args_of(store: Store, job: Job) -> str | None:

@@ -5,6 +5,9 @@ from typing import ClassVar
 
 from coatcheck.args import Fault
 
+MOST_FAULTS = 50
+"""So many are named: an answer is not to be larger than what it answers."""
+
 
 class Problem(Exception):
     """A request that is refused. The detail says what to do; faults name what is wrong where."""
@@ -31,7 +34,8 @@ class Problem(Exception):
             "request_id": request_id,
         }
         if self.faults:
-            body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in self.faults]
+            named = self.faults[:MOST_FAULTS]
+            body["errors"] = [{"pointer": fault.pointer, "detail": fault.detail} for fault in named]
         return body
 
 

@@ -161,7 +161,7 @@ def invalid(pointer: str, detail: str) -> BadRequest:
 
 def _check_fields(request: Request) -> None:
     unknown = tuple(
-        Fault(pointer=f"/{name}", detail=f"unknown; a job has {', '.join(FIELDS)}")
+        Fault(pointer=f"/{escaped(name)}", detail=f"unknown; a job has {', '.join(FIELDS)}")
         for name in request.fields
         if name not in FIELDS
     )

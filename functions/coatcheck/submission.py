@@ -48,7 +48,7 @@ def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: da
         if key is not None and key in refused:
             if (known := known_job(store, key, request, now)) is not None:
                 return Accepted(job=known, replayed=True)
-        elif unique is not None and (found := holder(store, unique, job, now)) is not None:
+        elif unique is not None and (found := holder(store, unique, kind, job, now)) is not None:
             if found.job is None:
                 ended = found.id
             elif _joined(store, key, found.job, request, terms, now):

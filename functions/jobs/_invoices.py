@@ -34,7 +34,10 @@ TEXTS = (
 # The amounts come last, after a cell that is the same in every row: so `_batch` finds them without reading the rest.
 COLUMNS = ("invoice_id", "invoice_date", *TEXTS, "quantity", "gst_rate", "currency", *AMOUNTS)
 # Lines end in a line feed, as PostgreSQL writes them; texts keep the line ends that they have.
-HEADER = (",".join(COLUMNS) + "\n").encode()
+END = b"\r\n"
+"""How records end: https://www.rfc-editor.org/rfc/rfc4180#section-2"""
+
+HEADER = ",".join(COLUMNS).encode() + END
 BEFORE_AMOUNTS = b",INR,"
 
 # Cells that a spreadsheet would run as a formula, also after white space and quotes, which it drops; or that begin with
@@ -177,7 +180,7 @@ def _batch(rows: Sequence[memoryview]) -> Batch:
         raise MalformedRows
     sums = (sum(paise[column :: len(AMOUNTS)]) for column in range(len(AMOUNTS)))
     return Batch(
-        lines=b"".join(rows),
+        lines=END.join([row[:-1] for row in rows]) + END,  # PostgreSQL ends them with a line feed alone
         last_id=int(bytes(rows[-1]).partition(b",")[0]),
         totals=Totals(rows=len(rows), amounts=tuple(Decimal(each).scaleb(-2) for each in sums)),
     )

@@ -120,3 +120,10 @@ def test_half_of_a_surrogate_pair_in_an_error_can_be_stored() -> None:
 def test_a_snooze_does_not_wait_into_the_past() -> None:
     with pytest.raises(ValueError, match="zero or more"):
         Snooze(timedelta(seconds=-1))
+
+
+@pytest.mark.parametrize("returned", ["hello", 7, {"rows": 1}, Result])
+def test_a_job_that_returns_something_else_than_a_result_has_failed_for_good(returned: object) -> None:
+    outcome = ending(lambda _: returned)
+    assert isinstance(outcome, Failed)
+    assert (outcome.error.type, outcome.error.retryable) == ("TypeError", False)

@@ -205,3 +205,11 @@ def test_two_kinds_with_one_route_stop_the_synth(jobs_folder: Path) -> None:
 
 def test_the_cdk_command_runs_this_app() -> None:
     assert json.loads((REPOSITORY / "cdk.json").read_text())["app"].endswith("app.py")
+
+
+def test_a_kind_that_cannot_be_loaded_stops_no_deployment(
+    jobs_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (jobs_folder / "broken.py").write_text("raise RuntimeError('not today')\n")
+    kind_routes(replace(function_code(Stage.DEV), root=jobs_folder.parent), CONFIGS[Stage.DEV])
+    assert "'broken'" in capsys.readouterr().err

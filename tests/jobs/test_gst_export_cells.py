@@ -68,5 +68,5 @@ def test_a_missing_gstin_is_an_empty_cell(database_url: str, connection: psycopg
 
 
 def test_the_header_names_columns_and_runs_nothing() -> None:
-    assert HEADER.decode().rstrip("\n").split(",") == list(COLUMNS)
+    assert HEADER.decode().removesuffix("\r\n").split(",") == list(COLUMNS)
     assert all(name.isidentifier() for name in COLUMNS)

@@ -18,7 +18,7 @@ def test_rows_add_up_exactly(rows: list[tuple[Decimal, ...]]) -> None:
     batch = _invoices._batch(written)
     assert batch.totals.amounts == tuple(map(sum, zip(*rows, strict=True)))
     assert batch.totals.rows == len(rows)
-    assert batch.lines == b"".join(written)
+    assert batch.lines == b"".join(written).replace(b"\n", b"\r\n")
     assert batch.last_id == 7
 
 
