@@ -33,9 +33,8 @@ TEXTS = (
 )
 # The amounts come last, after a cell that is the same in every row: so `_batch` finds them without reading the rest.
 COLUMNS = ("invoice_id", "invoice_date", *TEXTS, "quantity", "gst_rate", "currency", *AMOUNTS)
-# Lines end in a line feed, as PostgreSQL writes them; texts keep the line ends that they have.
 END = b"\r\n"
-"""How records end: https://www.rfc-editor.org/rfc/rfc4180#section-2"""
+"""How records end: https://www.rfc-editor.org/rfc/rfc4180#section-2. Texts keep the line ends that they have."""
 
 HEADER = ",".join(COLUMNS).encode() + END
 BEFORE_AMOUNTS = b",INR,"
@@ -172,16 +171,17 @@ def copied(connection: "Connection", selected: Selection, after: int, rows: int)
 
 def _batch(rows: Sequence[memoryview]) -> Batch:
     """Join rows, and add up the very bytes that are written."""
+    lines = list(map(bytes, rows))
     try:
-        paise = _paise(b",".join([bytes(row).rpartition(BEFORE_AMOUNTS)[2] for row in rows]))
+        paise = _paise(b",".join([line.rpartition(BEFORE_AMOUNTS)[2] for line in lines]))
     except msgspec.DecodeError as error:
         raise MalformedRows from error
     if len(paise) != len(rows) * len(AMOUNTS):
         raise MalformedRows
     sums = (sum(paise[column :: len(AMOUNTS)]) for column in range(len(AMOUNTS)))
     return Batch(
-        lines=END.join([row[:-1] for row in rows]) + END,  # PostgreSQL ends them with a line feed alone
-        last_id=int(bytes(rows[-1]).partition(b",")[0]),
+        lines=END.join([line[:-1] for line in lines]) + END,  # PostgreSQL ends them with a line feed alone
+        last_id=int(lines[-1].partition(b",")[0]),
         totals=Totals(rows=len(rows), amounts=tuple(Decimal(each).scaleb(-2) for each in sums)),
     )
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MEMBER_ROWS = 100_000
 """A gzip member ends after so many rows, counted from the first: the same rows give the same bytes, resumed or not."""
 
-RANGE_ROWS = (25_000, 10_000, 5_000, 2_500)
+RANGE_ROWS = (50_000, 25_000, 10_000, 5_000, 2_500)
 """What one COPY reads: the most that the pace, which is kept between ranges, allows in a second."""
 
 CUT_ROWS = 2_500
