@@ -75,7 +75,7 @@ SELECT %(first_id)s + 10 * n,
         invoiced + CASE WHEN n %% 200 = 5 THEN interval '15 days' ELSE interval '4 minutes' END,
         now() - interval '1 hour'
     ),
-    n %% 9 + 1,
+    112610000000000 + n * 48271 %% 9999999967,
     rate,
     sign * taxable * 0.01,
     sign * half * 0.01,
@@ -83,7 +83,6 @@ SELECT %(first_id)s + 10 * n,
     sign * whole * 0.01,
     sign * (taxable + 2 * half + whole) * 0.01,
     'SYN/26-27/' || lpad(n::text, 7, '0'),
-    '000-' || n * 48271 %% 8999999 + 1000000 || '-' || n * 16807 %% 8999993 + 1000000,
     CASE WHEN sign < 0 THEN 'credit note' ELSE 'invoice' END,
     coalesce(
         (%(odd)s::text[])[n %% 600 + 1],
@@ -93,7 +92,7 @@ SELECT %(first_id)s + 10 * n,
         THEN substr(place, 1, 2) || 'SYNTH' || lpad((n * 31 %% 10000)::text, 4, '0') || 'A1Z' || n %% 10
     END,
     'Shop ' || n * 17 %% 991 + 1 || ', ' || (%(trees)s::text[])[n %% 4 + 1] || ' Road, Sector ' || n * 13 %% 89 + 1
-        || ', Ward ' || n * 29 %% 211 + 1 || ', Testnagar ' || 400000 + n * 37 %% 99991,
+        || ', Ward ' || n * 29 %% 211 + 1 || ', Testnagar, Specimen District, PIN ' || 400000 + n * 37 %% 99991,
     place,
     lpad((n * 389 %% 9000 + 610000)::text, 6, '0'),
     coalesce(

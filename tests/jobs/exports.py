@@ -81,7 +81,6 @@ def add_invoice(connection: psycopg.Connection, seller_id: str, **cells: object)
         "invoice_id": _next_id(connection, seller_id),
         "seller_id": seller_id,
         "invoice_number": "SYN/T/1",
-        "order_number": "000-1000000-1000000",
         "document_type": "invoice",
         "invoice_date": datetime(2026, 10, 15, 6, 30, tzinfo=UTC),
         "recorded_at": datetime(2026, 10, 15, 6, 31, tzinfo=UTC),
@@ -92,7 +91,7 @@ def add_invoice(connection: psycopg.Connection, seller_id: str, **cells: object)
         "hsn_code": "610910",
         "description": "Specimen",
         "irn": "0" * 64,
-        "quantity": 1,
+        "ack_number": 112610000000000,
         "gst_rate": 18,
         "taxable_value": 100,
         "cgst": 9,
@@ -111,8 +110,8 @@ def add_invoices(connection: psycopg.Connection, seller_id: str, count: int) -> 
     """Invoices of 118 rupees in the period, whose texts do not compress; returns their ids, ten apart."""
     connection.execute(
         "INSERT INTO invoices SELECT %(first)s + 10 * n, %(seller)s, timestamptz '2026-10-15',"
-        " timestamptz '2026-10-16', 1, 18, 100, 9, 9, 0, 118, 'SYN/T/' || n, '000-' || n, 'invoice', 'Synthetic Buyer',"
-        " NULL, 'Testnagar', '27-Maharashtra', '610910', encode(sha512(int8send(n)), 'hex'),"
+        " timestamptz '2026-10-16', 112610000000000 + n, 18, 100, 9, 9, 0, 118, 'SYN/T/' || n, 'invoice',"
+        " 'Synthetic Buyer', NULL, 'Testnagar', '27-Maharashtra', '610910', encode(sha512(int8send(n)), 'hex'),"
         " encode(sha256(int8send(n)), 'hex')"
         " FROM generate_series(0, %(count)s - 1::bigint) AS n",
         {"first": (first := _next_id(connection, seller_id)), "seller": seller_id, "count": count},

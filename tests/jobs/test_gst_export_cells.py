@@ -55,10 +55,10 @@ def test_other_cells_are_left_alone(database_url: str, connection: psycopg.Conne
 def test_negative_amounts_stay_numbers(database_url: str, connection: psycopg.Connection) -> None:
     seller_id = new_seller(connection)
     amounts = dict.fromkeys(AMOUNTS, "-12.50")
-    add_invoice(connection, seller_id, quantity=-3, **amounts)
+    add_invoice(connection, seller_id, gst_rate=-3, **amounts)
     row = rows_of(file_of(export(database_url, seller_id)))[0]
     assert {name: row[name] for name in AMOUNTS} == amounts
-    assert row["quantity"] == "-3"
+    assert row["gst_rate"] == "-3.00"
 
 
 def test_a_missing_gstin_is_an_empty_cell(database_url: str, connection: psycopg.Connection) -> None:
