@@ -18,7 +18,7 @@ MOST_TRIES = 5
 def cancel(store: Store, caller: Caller, job_id: str, now: datetime, timings: Timings) -> Job:
     """Cancel a job that waits, or ask its worker to stop. Raises NotFound, Conflict, Busy, Unavailable."""
     for _ in range(MOST_TRIES):
-        job = owned_job(store, caller, job_id)
+        job = owned_job(store, caller, job_id, now)
         if job.state in (State.CANCELLED, State.CANCELLING):
             return job
         if job.state.final:
@@ -30,12 +30,12 @@ def cancel(store: Store, caller: Caller, job_id: str, now: datetime, timings: Ti
     raise Busy("the job changes faster than it can be cancelled: try again", headers={"Retry-After": "1"})
 
 
-def owned_job(store: Store, caller: Caller, job_id: str) -> Job:
+def owned_job(store: Store, caller: Caller, job_id: str, now: datetime) -> Job:
     """The caller's own job; another tenant's is as unknown as one that never was. Raises NotFound."""
     row = store.get(job_key(job_id)) if is_job_id(job_id) else None
-    if row is None or row["tenant"] != caller.tenant:
+    if row is None or row["tenant"] != caller.tenant or (job := job_of(row)).gone(now):
         raise NotFound("there is no job of yours with this id")
-    return job_of(row)
+    return job
 
 
 def cancel_write(job: Job, now: datetime, timings: Timings) -> Update:

@@ -141,6 +141,10 @@ class Job:
     def key(self) -> Key:
         return job_key(self.id)
 
+    def gone(self, now: datetime) -> bool:
+        """Whether its time is over: the table drops such rows within days, and until then they count as absent."""
+        return self.ttl <= now.timestamp()
+
 
 TIMES = frozenset(each.name for each in fields(Job) if each.type in (datetime, datetime | None))
 

@@ -137,7 +137,7 @@ def _owned(
     except msgspec.ValidationError as error:
         broken(job_id, error)
         return None
-    return job if job.ttl > now.timestamp() else None
+    return None if job.gone(now) else job
 
 
 def _states(text: str | None) -> frozenset[State]:

@@ -41,9 +41,9 @@ def awaited_job(
     a second.
     """
     pause = FIRST_PAUSE_SECONDS
-    job = owned_job(store, caller, job_id)
+    job = owned_job(store, caller, job_id, clock.now())
     while not job.state.final and not news(job) and (left := (until - clock.now()).total_seconds()) > 0:
         clock.sleep(min(pause, left))
         pause = min(pause * PAUSE_GROWTH, LONGEST_PAUSE_SECONDS)
-        job = owned_job(store, caller, job_id)
+        job = owned_job(store, caller, job_id, clock.now())
     return job

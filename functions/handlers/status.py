@@ -48,7 +48,7 @@ def _nothing(request: HttpRequest) -> HttpAnswer:
 
 
 def _job(request: HttpRequest) -> Job:
-    return owned_job(ports.jobs(), request.caller, request.path["id"])
+    return owned_job(ports.jobs(), request.caller, request.path["id"], datetime.now(UTC))
 
 
 def _linked_job(request: HttpRequest) -> Job:

@@ -100,5 +100,12 @@ def test_another_tenants_job_is_as_unknown_as_one_that_never_was() -> None:
 def test_what_is_no_job_id_is_not_even_looked_up(text: str) -> None:
     store = FailingStore(under=stored(a_job()))
     with pytest.raises(NotFound):
-        owned_job(store, ACME, text)
+        owned_job(store, ACME, text, NOW)
     assert store.calls == []
+
+
+def test_a_job_past_its_time_is_unknown_although_the_table_still_has_it() -> None:
+    old = a_job(state=State.FAILED, ttl=round(NOW.timestamp()))
+    with pytest.raises(NotFound):
+        owned_job(stored(old), ACME, old.id, NOW)
+    assert owned_job(stored(old), ACME, old.id, NOW - seconds(1)) == old
