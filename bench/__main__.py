@@ -1,10 +1,12 @@
 """All benchmarks, one after the other: `python -m bench`."""
 
-from bench import aws_calls, export
+from bench import aws_calls, cold_start, export, latency
 
 
 def main() -> None:
     aws_calls.main()
+    cold_start.main()
+    latency.main()
     export.main()
 
 

@@ -3,14 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from bench.results import record
-from coatcheck_client.local.guard import Guard
-from coatcheck_client.local.stack import down, up
-from coatcheck_client.project import find_project
+from bench.stack import TENANT, live_stack
 from tests.e2e.live import Client, LiveStack
 
 SHORT = {"checkpoint": False}
@@ -68,13 +64,8 @@ def _sum(calls: Counter[str]) -> int:
 
 
 def main() -> None:
-    with TemporaryDirectory(prefix="coatcheck-bench-", ignore_cleanup_errors=True) as name, Guard() as guard:
-        project = find_project(Path(name))
-        stack, _ = up(project, guard=guard, say=print, scale=1000)
-        live = LiveStack(project=project, stack=stack, guard=guard)
-        with live.client("bharat-bazaar") as client:
-            measured = measure(live, client)
-        down(project)
+    with live_stack() as live, live.client(TENANT) as client:
+        measured = measure(live, client)
     record("aws-calls", measured)
     print(json.dumps(measured, indent=2))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
 import psutil
@@ -19,6 +19,9 @@ from coatcheck_client.local.emulator import ACCOUNT
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import Stack, read_state
 from coatcheck_client.project import Project
+
+if TYPE_CHECKING:
+    from types_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
 T = TypeVar("T")
 
@@ -218,12 +221,16 @@ class LiveStack:
         finally:
             functions.update_event_source_mapping(UUID=mapping, Enabled=True)
 
+    def configuration(self, word: str) -> "FunctionConfigurationResponseTypeDef":
+        """How the function whose name ends so is configured."""
+        return self.deployment.functions.get_function_configuration(FunctionName=self._function(word))
+
     @contextmanager
     def paced(self, rows_per_second: int) -> Iterator[None]:
         """Workers of the interactive lane read the source at a pace meanwhile."""
         functions = self.deployment.functions
         name = self._function("worker-interactive")
-        before = functions.get_function_configuration(FunctionName=name)["Environment"]["Variables"]
+        before = self.configuration(name)["Environment"]["Variables"]
         paced = {**before, "SOURCE_ROWS_PER_SECOND": str(rows_per_second)}
         functions.update_function_configuration(FunctionName=name, Environment={"Variables": paced})
         try:
@@ -236,7 +243,7 @@ class LiveStack:
         """A function's time is shorter meanwhile."""
         functions = self.deployment.functions
         name = self._function(word)
-        before = functions.get_function_configuration(FunctionName=name)["Timeout"]
+        before = self.configuration(name)["Timeout"]
         functions.update_function_configuration(FunctionName=name, Timeout=seconds)
         try:
             yield
