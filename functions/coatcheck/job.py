@@ -101,6 +101,9 @@ class Job:
     attempt: int = 1
     failures: int = 0
     max_failures: int
+    timeout: timedelta
+    """The most running time, over all attempts."""
+
     created_at: datetime
     updated_at: datetime
     requested_by: str
@@ -146,6 +149,7 @@ class Job:
         return self.ttl <= now.timestamp()
 
 
+DURATIONS = frozenset(each.name for each in fields(Job) if each.type is timedelta)
 TIMES = frozenset(each.name for each in fields(Job) if each.type in (datetime, datetime | None))
 
 
@@ -179,6 +183,6 @@ def _decoded(name: str, value: Value) -> object:
     match value:
         case int() if name in TIMES:
             return moment(value)
-        case int() if name == "ran":
+        case int() if name in DURATIONS:
             return timedelta(milliseconds=value)
     return value

@@ -89,6 +89,7 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
         lane=str(lane),
         state=State.QUEUED,
         max_failures=kind.retry.failures,
+        timeout=kind.timeout,
         created_at=now,
         updated_at=now,
         requested_by=caller.name,
