@@ -3,67 +3,55 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
-import msgspec
-from msgspec import UNSET, Struct, UnsetType
-
-from coatcheck.catalogue import KindList, closed
-from coatcheck.document import StatusDocument
+from coatcheck.job_id import FORM
 from coatcheck.kind import Kind
-from coatcheck.listing import JobPage
 from coatcheck.operation import ACTING_FOR, ALWAYS, OPERATIONS, PRIVATE, SUBMIT, Answer, Operation, Parameter
-from coatcheck.problem import Problem
+from coatcheck.problem import Busy, Conflict, Problem, Unauthorized, UnsupportedMediaType
 from coatcheck.route import ROUTES, Route, kind_route
+from coatcheck.schemas import args_name, examples, reference, schemas
 
 VERSION = "1"
-TEMPLATE = "#/components/schemas/{name}"
+DESCRIPTION = (
+    "Long-running jobs: hand in work, keep the ticket, come back for the result.\n\n"
+    "Whatever is refused is answered with a problem document (RFC 9457) that says what to do. A method that an address"
+    " does not take is a 405 with `Allow`, an address that is not described here a 404. Only what the gateway answers"
+    " by itself, before the service is asked, is a `GatewayMessage`."
+)
+REQUEST_ID = "Coatcheck-Request-Id"
 HEADERS: Mapping[str, dict[str, object]] = {
+    "Accept-Post": {"description": "What a body may be.", "schema": {"type": "string"}},
+    REQUEST_ID: {"description": "Names the answer in the logs.", "schema": {"type": "string"}},
     "ETag": {"description": "Equal for documents that are equal to a client.", "schema": {"type": "string"}},
+    "Idempotent-Replayed": {
+        "description": "The request was accepted before, under the same Idempotency-Key.",
+        "schema": {"const": "true"},
+    },
+    "Link": {"description": 'The next page: `<…>; rel="next"` (RFC 8288).', "schema": {"type": "string"}},
     "Location": {"description": "Where to go on.", "schema": {"type": "string", "format": "uri-reference"}},
     "Retry-After": {
         "description": "Seconds until it is worth asking again.",
         "schema": {"type": "integer", "minimum": 1},
     },
+    "WWW-Authenticate": {"description": "How to say who is asking.", "schema": {"type": "string"}},
 }
+REFUSAL_HEADERS: Mapping[type[Problem], tuple[str, ...]] = {
+    Busy: ("Retry-After",),
+    Conflict: ("Retry-After",),
+    Unauthorized: ("WWW-Authenticate",),
+    UnsupportedMediaType: ("Accept-Post",),
+}
+"""What some answers of a refusal bear."""
 
-
-class FaultPart(Struct, frozen=True, kw_only=True):
-    """What is wrong where."""
-
-    pointer: str
-    detail: str
-
-
-class ProblemDocument(Struct, frozen=True, kw_only=True):
-    """Why a request was refused, and what to do (RFC 9457)."""
-
-    type: str
-    title: str
-    status: int
-    detail: str
-    request_id: str
-    errors: list[FaultPart] | UnsetType = UNSET
-
-
-class GatewayMessage(Struct, frozen=True, kw_only=True):
-    """What the gateway answers by itself, before the service is asked."""
-
-    message: str
-
-
-class Health(Struct, frozen=True, kw_only=True):
-    status: str
-
-
-class JobRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A job: its kind, the kind's args, and when and how to run it."""
-
-    kind: str
-    args: dict[str, Any] | UnsetType = UNSET
-    lane: str | UnsetType = UNSET
-    run_at: str | UnsetType = UNSET
-    labels: dict[str, str] | UnsetType = UNSET
+PATH_PARTS: Mapping[str, dict[str, object]] = {"id": {"pattern": f"^{FORM.pattern}$"}}
+GATEWAY: Mapping[int, str] = {
+    401: "The caller is not known",
+    413: "The request is too large",
+    429: "Too many requests at once",
+    500: "Something went wrong here",
+    503: "The service cannot answer now",
+}
+"""What the gateway may answer by itself: 401 without an Authorization header, 413 to a body, the others to anybody."""
 
 
 def openapi(kinds: Iterable[Kind]) -> dict[str, object]:
@@ -74,18 +62,21 @@ def openapi(kinds: Iterable[Kind]) -> dict[str, object]:
     for route in (*ROUTES, *map(kind_route, own)):
         for method in route.methods:
             operation = _operation(route, method, own)
-            paths.setdefault(route.path, {})[method.lower()] = _described(route, method, operation)
+            described = _described(route, method, operation)
+            if operation.body is not None:
+                described["requestBody"] = _request_body(operation.body, known)
+            paths.setdefault(route.path, {})[method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Coatcheck",
             "version": VERSION,
-            "description": "Long-running jobs: hand in work, keep the ticket, come back for the result.",
+            "description": DESCRIPTION,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "paths": paths,
         "components": {
-            "schemas": _schemas(known),
+            "schemas": schemas(known),
             "securitySchemes": {
                 "key": {"type": "http", "scheme": "bearer", "description": "An API key, `cc_…`, or a token (JWT)."}
             },
@@ -95,81 +86,90 @@ def openapi(kinds: Iterable[Kind]) -> dict[str, object]:
 
 def _operation(route: Route, method: str, own: Mapping[str, Kind]) -> Operation:
     if (kind := own.get(route.path)) is not None:
-        return replace(SUBMIT, summary=f"Hand in a job of the kind {kind.name}", body=args_schema(kind))
+        return replace(SUBMIT, summary=f"Hand in a job of the kind {kind.name}", body=args_name(kind))
     return OPERATIONS[f"{method} {route.path}"]
 
 
-def args_schema(kind: Kind) -> str:
-    """The name of the schema of a kind's args."""
-    return f"Args.{kind.name}"
-
-
 def _described(route: Route, method: str, operation: Operation) -> dict[str, object]:
-    problems = (*operation.problems, *ALWAYS, *(() if route.public else PRIVATE))
-    answers = {str(answer.status): _answer(answer, empty=method == "HEAD") for answer in operation.answers}
-    refusals = {str(problem.status): _refusal(problem, empty=method == "HEAD") for problem in problems}
+    problems = {each.status: each for each in (*operation.problems, *ALWAYS, *(() if route.public else PRIVATE))}
+    gateway = {429, 500, 503} | (set() if route.public else {401}) | (set() if operation.body is None else {413})
+    empty = method == "HEAD"
+    answers = {str(answer.status): _answer(answer, empty=empty) for answer in operation.answers}
+    refusals = {
+        str(status): _refusal(status, problems.get(status), gateway=status in gateway, empty=empty)
+        for status in problems.keys() | gateway
+    }
     parameters = operation.parameters if route.public else (*operation.parameters, ACTING_FOR)
-    described: dict[str, object] = {
+    return {
         "operationId": _identifier(method, route.path),
         "summary": operation.summary,
         "parameters": [*_path_parameters(route.path), *map(_parameter, parameters)],
         "responses": dict(sorted((answers | refusals).items())),
         "security": [] if route.public else [{"key": []}],
     }
-    if operation.body is not None:
-        described["requestBody"] = {"required": True, "content": _content("application/json", operation.body)}
-    return described
+
+
+def _request_body(schema: str, kinds: Iterable[Kind]) -> dict[str, object]:
+    shown: dict[str, object] = {"schema": reference(schema)}
+    if given := examples(schema, kinds):
+        shown["examples"] = given
+    return {"required": True, "content": {"application/json": shown}}
 
 
 def _path_parameters(path: str) -> list[dict[str, object]]:
     return [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
+        {"name": name, "in": "path", "required": True, "schema": {"type": "string", **PATH_PARTS.get(name, {})}}
         for name in re.findall(r"\{(\w+)\}", path)
     ]
 
 
 def _parameter(parameter: Parameter) -> dict[str, object]:
-    return {
+    """Repeated parameters are an array here; `style` and `explode` say what OpenAPI assumes anyway."""
+    schema: dict[str, object] = dict(parameter.schema)
+    shown: dict[str, object] = {
         "name": parameter.name,
         "in": parameter.place,
         "description": parameter.description,
-        "schema": dict(parameter.schema),
+        "schema": {"type": "array", "items": schema} if parameter.repeated else schema,
     }
+    if parameter.repeated:
+        shown |= {"style": "form", "explode": True}
+    if parameter.example is not None:
+        shown["example"] = parameter.example
+    return shown
 
 
 def _answer(answer: Answer, *, empty: bool) -> dict[str, object]:
-    shown: dict[str, object] = {"description": answer.description}
-    if answer.headers:
-        shown["headers"] = {name: HEADERS[name] for name in answer.headers}
+    shown: dict[str, object] = {
+        "description": answer.description,
+        "headers": _headers((REQUEST_ID, *answer.headers), answer.may_bear),
+    }
     if answer.body is not None and not empty:
         shown["content"] = _content("application/json", answer.body)
     return shown
 
 
-def _refusal(problem: type[Problem], *, empty: bool) -> dict[str, object]:
-    shown: dict[str, object] = {"description": problem.title}
+def _refusal(status: int, problem: type[Problem] | None, *, gateway: bool, empty: bool) -> dict[str, object]:
+    """A status as the service answers it, the gateway by itself, or either."""
+    shown: dict[str, object] = {"description": GATEWAY[status] if problem is None else problem.title}
+    content: dict[str, object] = {}
+    if problem is not None:
+        bears = REFUSAL_HEADERS.get(problem, ())
+        shown["headers"] = _headers((), (REQUEST_ID, *bears)) if gateway else _headers((REQUEST_ID,), bears)
+        content |= _content("application/problem+json", "ProblemDocument")
+    if gateway:
+        content |= _content("application/json", "GatewayMessage")
     if not empty:
-        content = _content("application/problem+json", "ProblemDocument")
-        if problem.status in (401, 403, 503):
-            content |= _content("application/json", "GatewayMessage")
         shown["content"] = content
     return shown
 
 
+def _headers(always: Iterable[str], sometimes: Iterable[str]) -> dict[str, dict[str, object]]:
+    return {name: HEADERS[name] | {"required": True} for name in always} | {name: HEADERS[name] for name in sometimes}
+
+
 def _content(media_type: str, schema: str) -> dict[str, object]:
-    return {media_type: {"schema": {"$ref": TEMPLATE.format(name=schema)}}}
-
-
-def _schemas(kinds: Iterable[Kind]) -> dict[str, object]:
-    types = (StatusDocument, JobPage, KindList, ProblemDocument, GatewayMessage, Health, JobRequest)
-    _, components = msgspec.json.schema_components(types, ref_template=TEMPLATE)
-    schemas: dict[str, object] = {**components, "OpenApi": {"type": "object"}}
-    for kind in kinds:
-        (reference,), parts = msgspec.json.schema_components([kind.args], ref_template=TEMPLATE)
-        name = str(reference["$ref"]).rpartition("/")[2]
-        schemas[args_schema(kind)] = closed(parts.pop(name))
-        schemas |= {part: closed(schema) for part, schema in parts.items()}
-    return schemas
+    return {media_type: {"schema": reference(schema)}}
 
 
 def _identifier(method: str, path: str) -> str:

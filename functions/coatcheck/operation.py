@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from coatcheck.job import State
+from coatcheck.listing import DEFAULT_LIMIT, MOST_LIMIT
 from coatcheck.problem import (
     BadRequest,
     Broken,
@@ -16,26 +18,32 @@ from coatcheck.problem import (
     Unauthorized,
     UnsupportedMediaType,
 )
+from coatcheck.registry import NAME
+from coatcheck.request import LABEL, LABEL_NAME
+from coatcheck.waiting import LONGEST_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """A query parameter or a header of a request."""
+    """A query parameter or a header of a request. `schema` is of one value, also where it may be `repeated`."""
 
     name: str
     place: str
     description: str
     schema: tuple[tuple[str, object], ...] = (("type", "string"),)
+    repeated: bool = False
+    example: object = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """A success. `body` names a schema; `headers` those that the answer always bears."""
+    """A success. `body` names a schema; `headers` those that the answer always bears, `may_bear` those of some."""
 
     status: int
     description: str
     body: str | None = None
     headers: tuple[str, ...] = ()
+    may_bear: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,14 +60,19 @@ IDEMPOTENCY_KEY = Parameter(
     place="header",
     description="Makes repetitions of the request one job, for 7 days.",
     schema=(("type", "string"), ("pattern", r"^[\x21-\x7e]{1,255}$")),
+    example="gst-48811-2026-10",
 )
 REDIRECT = Parameter(
     name="redirect",
     place="query",
     description="`false`: answer 200 with the document, also when there is a result.",
+    example="false",
 )
 IF_NONE_MATCH = Parameter(
-    name="If-None-Match", place="header", description="The ETag of a document that is known already."
+    name="If-None-Match",
+    place="header",
+    description="The ETag of a document that is known already.",
+    example='"00000000000000000000000000000000"',
 )
 
 ACTING_FOR = Parameter(
@@ -81,9 +94,10 @@ SUBMIT = Operation(
             description="Accepted, or accepted before: the ticket.",
             body="StatusDocument",
             headers=("Location", "Retry-After"),
+            may_bear=("Idempotent-Replayed",),
         ),
     ),
-    problems=(BadRequest, Conflict, TooLarge, UnsupportedMediaType, KeyUsed),
+    problems=(Conflict, TooLarge, UnsupportedMediaType, KeyUsed),
     parameters=(IDEMPOTENCY_KEY,),
     body="JobRequest",
 )
@@ -91,7 +105,11 @@ STATUS = Operation(
     summary="How a job is",
     answers=(
         Answer(
-            status=200, description="The job. `Retry-After` while it is open.", body="StatusDocument", headers=("ETag",)
+            status=200,
+            description="The job. `Retry-After` while it is open.",
+            body="StatusDocument",
+            headers=("ETag",),
+            may_bear=("Retry-After",),
         ),
         Answer(
             status=303,
@@ -99,7 +117,12 @@ STATUS = Operation(
             body="StatusDocument",
             headers=("Location", "ETag"),
         ),
-        Answer(status=304, description="Nothing has changed.", headers=("ETag",)),
+        Answer(
+            status=304,
+            description="Nothing has changed. `Retry-After` while the job is open.",
+            headers=("ETag",),
+            may_bear=("Retry-After",),
+        ),
     ),
     problems=JOB,
     parameters=(REDIRECT, IF_NONE_MATCH),
@@ -128,17 +151,42 @@ LINK = Operation(
 )
 LISTED = Operation(
     summary="The tenant's jobs, newest first",
-    answers=(Answer(status=200, description="A page; `Link` names the next one.", body="JobPage"),),
-    problems=(BadRequest,),
+    answers=(
+        Answer(
+            status=200, description="A page; `Link` names the next one, if any.", body="JobPage", may_bear=("Link",)
+        ),
+    ),
     parameters=(
-        Parameter(name="state", place="query", description="Only jobs in this state."),
-        Parameter(name="kind", place="query", description="Only jobs of this kind."),
-        Parameter(name="label", place="query", description="Only jobs with this label, as `name:value`."),
+        Parameter(
+            name="state",
+            place="query",
+            description="Only jobs in this state, or in one of these.",
+            schema=(("type", "string"), ("enum", tuple(State))),
+            repeated=True,
+            example=(State.QUEUED, State.RUNNING),
+        ),
+        Parameter(
+            name="kind",
+            place="query",
+            description="Only jobs of this kind, or of one of these.",
+            schema=(("type", "string"), ("pattern", f"^{NAME.pattern}$")),
+            repeated=True,
+            example=("gst-export",),
+        ),
+        Parameter(
+            name="label",
+            place="query",
+            description="Only jobs with this label, as `name:value`, or with all of these.",
+            schema=(("type", "string"), ("pattern", f"^{LABEL_NAME.pattern}:{LABEL.pattern}$")),
+            repeated=True,
+            example=("team:tax", "batch:month-end"),
+        ),
         Parameter(
             name="limit",
             place="query",
             description="The most jobs of a page.",
-            schema=(("type", "integer"), ("minimum", 1), ("maximum", 100), ("default", 20)),
+            schema=(("type", "integer"), ("minimum", 1), ("maximum", MOST_LIMIT), ("default", DEFAULT_LIMIT)),
+            example=50,
         ),
         Parameter(
             name="cursor", place="query", description="Where the page starts: from the `Link` of the one before."
@@ -157,15 +205,17 @@ WAIT = Operation(
             description="The job, when it differs from `If-None-Match`, has ended, or the time is over.",
             body="StatusDocument",
             headers=("ETag",),
+            may_bear=("Retry-After",),
         ),
     ),
-    problems=(*JOB, BadRequest),
+    problems=JOB,
     parameters=(
         Parameter(
             name="seconds",
             place="query",
-            description="How long to wait at the most.",
-            schema=(("type", "integer"), ("minimum", 0), ("maximum", 20), ("default", 20)),
+            description="How long to wait at the most. When all waits that may be held are, the answer is 429 or 503.",
+            schema=(("type", "integer"), ("minimum", 0), ("maximum", LONGEST_SECONDS), ("default", LONGEST_SECONDS)),
+            example=1,
         ),
         IF_NONE_MATCH,
     ),

@@ -62,8 +62,8 @@ class TotalsDisagree(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Args:
-    seller_id: Annotated[str, Meta(pattern=r"^[0-9]{1,12}$")]
-    period: Annotated[str, Meta(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$")]
+    seller_id: Annotated[str, Meta(pattern=r"^[0-9]{1,12}$", examples=["48811"])]
+    period: Annotated[str, Meta(pattern=r"^20[0-9]{2}-(0[1-9]|1[0-2])$", examples=["2026-10"])]
 
 
 @dataclass(frozen=True, kw_only=True)

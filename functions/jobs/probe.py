@@ -29,13 +29,13 @@ class Args:
     result; none if zero. All optional: by default the job succeeds at once.
     """
 
-    seconds: Annotated[float, Meta(ge=0, le=86_400)] = 0
-    steps: Annotated[int, Meta(ge=1, le=100_000)] = 1
+    seconds: Annotated[float, Meta(ge=0, le=86_400, examples=[0.5])] = 0
+    steps: Annotated[int, Meta(ge=1, le=100_000, examples=[5])] = 1
     fail_times: Count = 0
     fail_with: Literal["transient", "permanent", "crash", "hang", "hang_in_c", "snooze"] = "transient"
     cpu_bound: bool = False
     checkpoint: bool = True
-    result_bytes: Annotated[int, Meta(ge=0, le=1_073_741_824)] = 0
+    result_bytes: Annotated[int, Meta(ge=0, le=1_073_741_824, examples=[1000])] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
