@@ -12,7 +12,7 @@ from coatcheck.caller import Caller
 from coatcheck.job import Job, State
 from coatcheck.job_id import RANDOM_BYTES, new_job_id
 from coatcheck.kind import Kind
-from coatcheck.problem import BadRequest, Busy
+from coatcheck.problem import BadRequest, Busy, TooLarge
 from coatcheck.registry import BrokenKind, UnknownKind, find
 from coatcheck.strict_json import canonical, digest
 from coatcheck.timings import Timings
@@ -67,7 +67,7 @@ def checked_key(values: tuple[str, ...]) -> str | None:
 
 
 def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime) -> tuple[Kind, Job]:
-    """The job that a request asks for, and its kind. Raises BadRequest, Busy."""
+    """The job that a request asks for, and its kind. Raises BadRequest, TooLarge, Busy."""
     _check_fields(request)
     kind = _kind(request.fields.get("kind"))
     lane = request.fields.get("lane", kind.lane)
@@ -78,8 +78,8 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
     _check_args(kind, request, now)
     args = canonical(request.args)
     if len(args.encode()) > MOST_ARGS_BYTES:
-        most = f"larger than {MOST_ARGS_BYTES // 1024} KB"
-        raise invalid(request.args_at, f"{most}: keep large inputs elsewhere and name them")
+        detail = f"larger than {MOST_ARGS_BYTES // 1024} KB: keep large inputs elsewhere and name them"
+        raise TooLarge(f"the args are {detail}", faults=(Fault(pointer=request.args_at, detail=detail),))
     job_id = new_job_id(now, terms.random(RANDOM_BYTES))
     timings = terms.timings
     job = Job(

@@ -8,7 +8,7 @@ import pytest
 
 import jobs
 from coatcheck.job import Job
-from coatcheck.problem import BadRequest, Busy
+from coatcheck.problem import BadRequest, Busy, TooLarge
 from coatcheck.request import MOST_ARGS_BYTES, Request, checked_key, requested_job
 from tests.coatcheck.rows import NOW, TIMINGS, seconds
 from tests.coatcheck.submits import ACME, TERMS
@@ -119,9 +119,10 @@ def test_what_is_left_out_is_the_kinds_default(kinds: Path) -> None:
 def test_args_up_to_the_limit_are_taken_and_larger_ones_are_refused_with_advice() -> None:
     room = MOST_ARGS_BYTES - len('{"text":""}')
     assert len(str(job_of(kind="script", args={"text": "x" * room}).args)) == MOST_ARGS_BYTES
-    with pytest.raises(BadRequest, match="keep large inputs elsewhere"):
+    with pytest.raises(TooLarge, match="keep large inputs elsewhere") as refused:
         job_of(kind="script", args={"text": "x" * (room + 1)})
-    with pytest.raises(BadRequest, match="64 KB"):
+    assert [fault.pointer for fault in refused.value.faults] == ["/args"]
+    with pytest.raises(TooLarge, match="64 KB"):
         job_of(kind="script", args={"text": "प" * (room // 2)})
 
 
