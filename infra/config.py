@@ -184,6 +184,8 @@ _LOCAL = Config(
         message_margin=timedelta(seconds=1),
         lease_grace=timedelta(seconds=1),
         source_lag=timedelta(seconds=1),
+        stall=timedelta(seconds=15),
+        answer_within=timedelta(seconds=3),
         yield_before=timedelta(seconds=10),
         hard_stop_before=timedelta(seconds=3),
         retry_delays=tuple(timedelta(seconds=wait) for wait in (1, 2, 4, 4)),

@@ -4,10 +4,10 @@ import json
 
 from coatcheck.args import InvalidArgs, checked_args
 from coatcheck.context import JobContext
-from coatcheck.endings import Cancel, CancelRequested, Permanent, Snooze, YieldRequested
+from coatcheck.endings import Cancel, CancelRequested, OverLimit, Permanent, Snooze, YieldRequested
 from coatcheck.job import MOST_MESSAGE_BYTES, MOST_TYPE_BYTES, Error
 from coatcheck.kind import Kind
-from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
+from coatcheck.outcome import ON_REQUEST, Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.text import cut
 
 
@@ -22,7 +22,9 @@ def run_attempt(kind: Kind, context: JobContext, args: str) -> Outcome:
     except YieldRequested:
         return Yielded(advanced=True)
     except CancelRequested:
-        return Cancelled(reason="cancelled on request")
+        return ON_REQUEST
+    except OverLimit as over:
+        return Failed(error=over.error)
     except Snooze as snooze:
         return Snoozed(delay=snooze.delay)
     except Cancel as cancel:

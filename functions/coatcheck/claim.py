@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from coatcheck.doorbell import Doorbell
-from coatcheck.job import Job, State, Wrote, job_key, job_of
+from coatcheck.job import OWNED, Job, State, Wrote, job_key, job_of
 from coatcheck.store import Refused, Store, Unavailable, write_or_find
 from coatcheck.takeover import expired, take_over
 from coatcheck.timings import Timings
@@ -88,7 +88,7 @@ def _read_back(store: Store, doorbell: Doorbell, owner: str) -> Claim:
     if row is None:
         return NotClaimed(old=None)
     job = job_of(row)
-    if job.owner == owner and job.state in (State.RUNNING, State.CANCELLING):
+    if job.owner == owner and job.state in OWNED:
         return Claimed(job=job)
     waits = job.state is State.QUEUED and job.attempt == doorbell.attempt
     return Undecided() if waits else NotClaimed(old=job)

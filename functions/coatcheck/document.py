@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
-from coatcheck.job import Error, Job, State
+from coatcheck.job import OWNED, Error, Job, State
 from coatcheck.load import SHORTEST_POLL_SECONDS
 from coatcheck.strict_json import digest
+from coatcheck.time_limit import attempts_limit
 from coatcheck.timings import Timings
 
 T = TypeVar("T")
@@ -78,6 +79,7 @@ class StatusDocument(Struct, frozen=True, kw_only=True):
     updated_at: Time
     retry_at: Time | UnsetType = UNSET
     run_at: Time | UnsetType = UNSET
+    timeout_at: Time | UnsetType = UNSET
     expires_at: Time
     error: ErrorPart | UnsetType = UNSET
     result: ResultPart | UnsetType = UNSET
@@ -104,6 +106,7 @@ def status_document(job: Job, now: datetime, timings: Timings, sign: Sign | None
         updated_at=rfc3339(job.updated_at),
         retry_at=_time(job.retry_at),
         run_at=_time(job.run_at),
+        timeout_at=_time(attempts_limit(job, timings).at) if job.state in OWNED else UNSET,
         expires_at=rfc3339(datetime.fromtimestamp(job.ttl, UTC)),
         error=_error(job.error),
         result=_result(job, now, timings, sign),

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from coatcheck.job import Error
+
 
 class Permanent(Exception):
     """Raised by a handler: trying again cannot help, the job fails at once."""
@@ -44,3 +46,11 @@ class YieldRequested(Interrupt):
 
 class CancelRequested(Interrupt):
     """Somebody asked for the job to be cancelled."""
+
+
+class OverLimit(Interrupt):
+    """The attempt is over a time limit: it has failed."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(error.message)
+        self.error = error

@@ -33,6 +33,9 @@ class State(StrEnum):
         return self in FINAL
 
 
+OWNED = (State.RUNNING, State.CANCELLING)
+"""The states in which a worker has the job."""
+
 FINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
@@ -52,10 +55,12 @@ class Reason(StrEnum):
     WORKER_DIED = "worker_died"
     NO_CHECKPOINT = "no_checkpoint"
     OUT_OF_TIME = "out_of_time"
+    TIMED_OUT = "timed_out"
+    STALLED = "stalled"
     GAVE_UP = "gave_up"
 
 
-DEAD_LETTERED = frozenset({Reason.ATTEMPTS_EXHAUSTED, Reason.NEVER_STARTED})
+DEAD_LETTERED = frozenset({Reason.ATTEMPTS_EXHAUSTED, Reason.TIMED_OUT, Reason.STALLED, Reason.NEVER_STARTED})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +112,7 @@ class Job:
     created_at: datetime
     updated_at: datetime
     requested_by: str
+    cancelled_by: str | None = None
     request_hash: str
     args: str | None = None
     """JSON of small args; larger ones are an item beside the row."""
@@ -136,6 +142,7 @@ class Job:
     result: StoredResult | None = None
     due: datetime | None = None
     freed: bool = False
+    told: bool = False
     wrote: Wrote = Wrote.TRANSITION
     ttl: int
     """Epoch seconds after which the table may drop the row."""

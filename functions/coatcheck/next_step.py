@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from coatcheck.job import Job, State
 from coatcheck.takeover import expired
+from coatcheck.time_limit import gives_up_at
 from coatcheck.timings import Timings
 
 
@@ -51,11 +52,16 @@ class TakeOver:
 
 
 @dataclass(frozen=True, kw_only=True)
+class GiveUp:
+    """It waited for as long as a job may."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Conclude:
     """The job is final, and its dead letter has yet to be sent if it is owed one."""
 
 
-Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | Conclude
+Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude
 
 
 def next_step(job: Job, now: datetime, timings: Timings) -> Step:
@@ -72,6 +78,8 @@ def next_step(job: Job, now: datetime, timings: Timings) -> Step:
 
 
 def _queued(job: Job, now: datetime, timings: Timings) -> Step:
+    if now >= gives_up_at(job, timings):
+        return GiveUp()
     if (wait := _until(job, job.run_at, now, timings)) is not None:
         return wait
     unclaimed_too_long = job.due is None or job.due <= now

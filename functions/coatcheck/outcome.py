@@ -39,6 +39,9 @@ class Cancelled:
     reason: str
 
 
+ON_REQUEST = Cancelled(reason="cancelled on request")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Yielded:
     """Out of time: go on from the checkpoint, in an attempt of its own."""

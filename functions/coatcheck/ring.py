@@ -5,11 +5,25 @@ from datetime import datetime, timedelta
 
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.job import DEAD_LETTERED, Job, State, Wrote, job_key, job_of
-from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, Step, TakeOver, Wait, Waiting, next_step
+from coatcheck.next_step import (
+    Conclude,
+    GiveUp,
+    Nothing,
+    Postpone,
+    Requeue,
+    Send,
+    Step,
+    TakeOver,
+    Wait,
+    Waiting,
+    next_step,
+)
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
+from coatcheck.time_limit import gave_up, gives_up_at
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
+from coatcheck.unstarted import unclaimed_write
 from coatcheck.write import Update, as_seen, is_, update
 
 MOST_DOUBLINGS = 10
@@ -52,6 +66,8 @@ def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
             _try(bell, requeue_write(job, now, bell.timings))
         case TakeOver():
             take_over(bell.store, job, now, bell.timings)
+        case GiveUp():
+            _try(bell, unclaimed_write(job.key, job.attempt, gave_up(bell.timings), now, bell.timings))
         case Conclude():
             _conclude(bell, job)
         case Waiting() | Nothing():
@@ -97,7 +113,12 @@ def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
     return update(
         job.key,
         (is_("state", State.QUEUED), is_("attempt", job.attempt), is_("sent", job.sent), is_("rings", job.rings)),
-        {"sent": job.attempt, "rings": rings, "due": now + again, "wrote": Wrote.MARK},
+        {
+            "sent": job.attempt,
+            "rings": rings,
+            "due": min(now + again, gives_up_at(job, timings)),
+            "wrote": Wrote.MARK,
+        },
     )
 
 

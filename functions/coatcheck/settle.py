@@ -2,15 +2,14 @@
 
 from datetime import datetime, timedelta
 
-from coatcheck.job import Error, Job, Progress, Reason, State, StoredResult, Wrote
+from coatcheck.job import OWNED, Error, Job, Progress, Reason, State, StoredResult, Wrote
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.row import Row
 from coatcheck.takeover import ended, exhausted
+from coatcheck.time_limit import gives_up_at, spent
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
 from coatcheck.write import Condition, Update, When, below, is_, one_of, update
-
-OWNED = (State.RUNNING, State.CANCELLING)
 
 
 def fence(job: Job, seq: int) -> When:
@@ -86,9 +85,11 @@ def settle_write(
     The owner stays, so that a repeated call finds its own effect. `retry_in` is the wait of a failure that is tried
     again.
     """
-    target, changes = _ending(job, outcome, now, timings, retry_in)
-    among = OWNED if _stands(outcome) else (State.RUNNING,)
     ran = job.ran + (now - (job.claimed_at or now))
+    target, changes = _ending(job, outcome, now, timings, retry_in)
+    if not target.final and (over := spent(job, ran, now, timings)) is not None:
+        target, changes = _failed(job, over, now, timings, retry_in)
+    among = OWNED if _stands(outcome) else (State.RUNNING,)
     return update(
         job.key,
         (from_states(target, *among), *fence(job, seq)),
@@ -134,7 +135,7 @@ def _ending(
         case Yielded():
             return State.QUEUED, {"attempt": job.attempt + 1}
         case Snoozed(delay=delay):
-            run_at = now + min(delay, timings.give_up_after)
+            run_at = min(now + min(delay, timings.give_up_after), gives_up_at(job, timings))
             due = min(now + timings.due_grace, run_at)
             return State.QUEUED, {"attempt": job.attempt + 1, "run_at": run_at, "due": due}
 

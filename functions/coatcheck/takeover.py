@@ -1,10 +1,11 @@
 """Take-over: the job of a worker that died is charged and goes on, in one conditional write."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from coatcheck.job import MOST_MESSAGE_BYTES, Error, Job, Reason, State, Wrote, job_of
+from coatcheck.job import MOST_MESSAGE_BYTES, OWNED, Error, Job, Reason, State, Wrote, job_of
 from coatcheck.store import Refused, Store
 from coatcheck.text import cut
+from coatcheck.time_limit import spent
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
 from coatcheck.write import Update, below, is_, update
@@ -12,8 +13,7 @@ from coatcheck.write import Update, below, is_, update
 
 def expired(job: Job, now: datetime) -> bool:
     """Whether somebody owns the job whose lease is over."""
-    owned = job.state in (State.RUNNING, State.CANCELLING)
-    return owned and job.lease_until is not None and job.lease_until < now
+    return job.state in OWNED and job.lease_until is not None and job.lease_until < now
 
 
 def take_over(store: Store, job: Job, now: datetime, timings: Timings) -> Job | None:
@@ -27,7 +27,7 @@ def take_over(store: Store, job: Job, now: datetime, timings: Timings) -> Job | 
 def take_over_write(job: Job, now: datetime, timings: Timings) -> Update:
     lease_until = job.lease_until or now
     ran = job.ran + (lease_until - (job.claimed_at or lease_until))
-    target, changes = _target(job, now, timings)
+    target, changes = _target(job, ran, now, timings)
     return update(
         job.key,
         (
@@ -48,11 +48,13 @@ def take_over_write(job: Job, now: datetime, timings: Timings) -> Update:
     )
 
 
-def _target(job: Job, now: datetime, timings: Timings) -> tuple[State, dict[str, object]]:
+def _target(job: Job, ran: timedelta, now: datetime, timings: Timings) -> tuple[State, dict[str, object]]:
     if job.state is State.CANCELLING:
         return State.CANCELLED, ended(now, timings)
     failures = job.failures + 1
     died = Error(type=Reason.WORKER_DIED, message=f"the worker of attempt {job.attempt} died")
+    if (over := spent(job, ran, now, timings)) is not None:
+        return State.FAILED, ended(now, timings) | {"failures": failures, "error": over}
     if failures >= job.max_failures:
         return State.FAILED, ended(now, timings) | {"failures": failures, "error": exhausted(failures, died)}
     return State.QUEUED, {"failures": failures, "attempt": job.attempt + 1, "error": died}
@@ -69,6 +71,7 @@ def ended(now: datetime, timings: Timings) -> dict[str, object]:
 
 
 def exhausted(failures: int, last: Error) -> Error:
-    """The error of a job whose budget is spent."""
+    """The error of a job whose budget is spent. One that hung to the end says so: it needs another remedy."""
+    reason = Reason.STALLED if last.type == Reason.STALLED else Reason.ATTEMPTS_EXHAUSTED
     message = f"failed {failures} times, at last with {last.type}: {last.message}"
-    return Error(type=Reason.ATTEMPTS_EXHAUSTED, message=cut(message, MOST_MESSAGE_BYTES))
+    return Error(type=reason, message=cut(message, MOST_MESSAGE_BYTES))

@@ -16,6 +16,12 @@ class Timings:
     message_margin: timedelta = timedelta(seconds=5)
     """A message stays hidden this much longer than the lease, so that it finds the lease expired when it returns."""
 
+    stall: timedelta = timedelta(minutes=10)
+    """An attempt that neither saves a checkpoint nor reports progress for so long is ended."""
+
+    answer_within: timedelta = timedelta(seconds=30)
+    """A handler that was asked to stop has so long to come to a checkpoint; then its process is ended."""
+
     yield_before: timedelta = timedelta(seconds=60)
     hard_stop_before: timedelta = timedelta(seconds=10)
     retry_delays: tuple[timedelta, ...] = (

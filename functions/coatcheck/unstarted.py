@@ -1,4 +1,4 @@
-"""Doorbells that no worker ever claimed: the lane's redrive policy gave them up, so the job is settled."""
+"""Jobs that no worker ever claimed: their doorbells rang too often, or they waited too long, so they are settled."""
 
 from datetime import datetime
 
@@ -8,15 +8,28 @@ from coatcheck.store import Refused, Store
 from coatcheck.takeover import ended
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
-from coatcheck.write import is_, update
+from coatcheck.write import Key, Update, is_, update
+
+NEVER_STARTED = Error(
+    type=Reason.NEVER_STARTED, message="no worker could start this job, however often its doorbell rang"
+)
 
 
 def settle_unstarted(store: Store, doorbell: Doorbell, now: datetime, timings: Timings) -> Job | None:
     """Fail a job whose workers died before they could claim it. None if the doorbell is stale."""
-    error = Error(type=Reason.NEVER_STARTED, message="no worker could start this job, however often its doorbell rang")
-    write = update(
-        job_key(doorbell.job_id),
-        (from_states(State.FAILED, State.QUEUED), is_("attempt", doorbell.attempt)),
+    try:
+        return job_of(
+            store.write(unclaimed_write(job_key(doorbell.job_id), doorbell.attempt, NEVER_STARTED, now, timings))
+        )
+    except Refused:
+        return None
+
+
+def unclaimed_write(key: Key, attempt: int, error: Error, now: datetime, timings: Timings) -> Update:
+    """Fail a job that is still queued for this attempt."""
+    return update(
+        key,
+        (from_states(State.FAILED, State.QUEUED), is_("attempt", attempt)),
         ended(now, timings)
         | {
             "state": State.FAILED,
@@ -26,7 +39,3 @@ def settle_unstarted(store: Store, doorbell: Doorbell, now: datetime, timings: T
             "wrote": Wrote.TRANSITION,
         },
     )
-    try:
-        return job_of(store.write(write))
-    except Refused:
-        return None

@@ -5,6 +5,7 @@ import re
 import time
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from math import ceil
 from typing import Annotated, Literal
 
 from coatcheck import JobContext, Meta, Permanent, Result, Retry, Snooze, Upload, job
@@ -12,6 +13,8 @@ from coatcheck import JobContext, Meta, Permanent, Result, Retry, Snooze, Upload
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 BACKTRACKING = re.compile(r"(a+)+$")
 ONE_STEP = timedelta(seconds=1)
+SIGN_OF_LIFE_SECONDS = 5.0
+CLOCK_ERROR_SECONDS = 0.05
 LINE = b"0123456789abcde\n"
 BLOCK = 1_048_576
 PART = 8 * BLOCK
@@ -50,7 +53,7 @@ def probe(ctx: JobContext, args: Args) -> Result:
     cursor = ctx.resume(Cursor())
     ends_badly = ctx.attempt <= args.fail_times
     for step in range(cursor.done, args.steps):
-        if not _worked(ctx, args.seconds / args.steps, cpu_bound=args.cpu_bound):
+        if not _worked(ctx, step, args.seconds / args.steps, cpu_bound=args.cpu_bound):
             ctx.checkpoint(cursor)  # the step was cut short: stop here, and do it again
         ctx.progress(done=step + 1, total=args.steps, stage="probing")
         if ends_badly and step + 1 > args.steps // 2:
@@ -63,15 +66,17 @@ def probe(ctx: JobContext, args: Args) -> Result:
     return _result(ctx, replace(cursor, done=args.steps), args.result_bytes)
 
 
-def _worked(ctx: JobContext, seconds: float, *, cpu_bound: bool) -> bool:
-    """Spend the time of a step, and say whether it was all spent."""
+def _worked(ctx: JobContext, done: int, seconds: float, *, cpu_bound: bool) -> bool:
+    """Spend the time of a step, with a sign of life now and then, and say whether it was all spent."""
     end = time.monotonic() + seconds
-    if not cpu_bound:
-        ctx.wait(seconds)
-        return time.monotonic() >= end - 0.05
-    while time.monotonic() < end and not ctx.cancel_requested:
+    while cpu_bound and time.monotonic() < end and not ctx.cancel_requested:
         sum(number * number for number in range(2_000))
-    return time.monotonic() >= end
+        ctx.progress(done=done)
+    waits = 0 if cpu_bound else ceil(seconds / SIGN_OF_LIFE_SECONDS)
+    for _ in range(waits):
+        ctx.wait(seconds / waits)
+        ctx.progress(done=done)
+    return time.monotonic() >= end - CLOCK_ERROR_SECONDS
 
 
 def _end_badly(args: Args) -> None:

@@ -27,7 +27,7 @@ def a_job(**changes: Any) -> Job:
         lane="interactive",
         state=State.QUEUED,
         max_failures=5,
-        timeout=timedelta(minutes=15),
+        timeout=timedelta(hours=1),
         created_at=NOW,
         updated_at=NOW,
         requested_by="key …abcd",

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from coatcheck.doorbell import Message
-from coatcheck.job import Reason, State
+from coatcheck.job import Job, Progress, Reason, State
 from coatcheck.memory import MemoryMessage
 from coatcheck.run.clock import Clock
 from coatcheck.run.heartbeat import Heartbeat
@@ -30,8 +30,11 @@ class Beating:
         clock: VirtualClock | HandTurnedClock | None = None,
         message: Message | None = None,
         store: Callable[[Store], Store] = lambda store: store,
+        job: Job | None = None,
+        through: Callable[[Store], Store] = lambda store: store,
     ) -> None:
-        self.attempt = Attempt(store=stored(an_owned_job()))
+        job = job or an_owned_job()
+        self.attempt = Attempt(job=job, store=(table := stored(job)), through=through(table))
         self.clock: Clock = clock or self.attempt.clock
         self.message = message or MemoryMessage()
         self.watchdog = Kennel()
@@ -105,6 +108,7 @@ def test_no_wait_for_a_beat_goes_beyond_the_moment_of_the_hard_stop(fails: int) 
 def test_an_attempt_that_comes_to_no_checkpoint_is_settled_as_a_failure_and_its_process_ended() -> None:
     beating = Beating()
     beating.attempt.clock.time = HARD_STOP
+    beating.attempt.lease.report(Progress(done=1))
     beating.heartbeat.beat()
     assert beating.ended == ["ended"]
     row = beating.attempt.row
@@ -162,3 +166,46 @@ def test_stopping_does_not_wait_for_the_next_beat() -> None:
     beating.heartbeat.start()
     beating.heartbeat.stop()
     assert message.hidden == []
+
+
+@pytest.mark.parametrize(
+    ("job", "after", "state", "reason"),
+    [
+        pytest.param(an_owned_job(timeout=seconds(100)), 40, State.FAILED, Reason.TIMED_OUT, id="over its timeout"),
+        pytest.param(an_owned_job(), TIMINGS.stall.total_seconds(), State.RETRYING, Reason.STALLED, id="stalled"),
+        pytest.param(
+            an_owned_job(created_at=NOW - TIMINGS.give_up_after + seconds(9)), 9, State.FAILED, Reason.GAVE_UP, id="old"
+        ),
+        pytest.param(an_owned_job(state=State.CANCELLING), 0, State.CANCELLED, "cancelled", id="cancelled"),
+    ],
+)  # fmt: skip
+def test_a_handler_that_does_not_answer_is_settled_first_and_then_its_process_ends(
+    job: Job, after: float, state: State, reason: str
+) -> None:
+    beating = Beating(job=job)
+    beating.attempt.clock.advance(after)
+    wait = beating.heartbeat.beat()
+    assert (beating.ended, wait) == ([], min(TIMINGS.beat, TIMINGS.answer_within))
+    assert beating.attempt.lease.stopping()
+    beating.attempt.clock.advance(TIMINGS.answer_within.total_seconds())
+    beating.heartbeat.beat()
+    row = beating.attempt.row
+    assert row.error is not None
+    assert (row.state, row.error.type, beating.ended) == (state, reason, ["ended"])
+
+
+def test_the_next_beat_comes_no_later_than_the_limit() -> None:
+    beating = Beating(job=an_owned_job(timeout=seconds(63)))
+    assert beating.heartbeat.beat() == seconds(3)
+
+
+def test_a_handler_that_does_not_answer_is_ended_even_if_the_service_does_not_answer_either() -> None:
+    beating = Beating(
+        job=an_owned_job(timeout=seconds(61)), through=lambda store: FailingStore(under=store, before=10**6)
+    )
+    beating.attempt.clock.advance(1 + TIMINGS.answer_within.total_seconds())
+    beating.heartbeat.beat()
+    beating.attempt.clock.advance(TIMINGS.answer_within.total_seconds())
+    beating.heartbeat.beat()
+    assert beating.ended == ["ended"]
+    assert beating.attempt.row.state is State.RUNNING  # its lease expires

@@ -11,6 +11,7 @@ from coatcheck.job import Error, Job, Reason, State
 from coatcheck.memory import MemoryQueues
 from coatcheck.next_step import (
     Conclude,
+    GiveUp,
     Nothing,
     Postpone,
     Requeue,
@@ -47,6 +48,8 @@ def owed(job: Job, now: datetime = NOW) -> Step:
         pytest.param(a_job(run_at=NOW, due=NOW + seconds(60)), Send(), id="snoozed until now"),
         pytest.param(a_job(run_at=LATER), Postpone(due=LATER), id="snoozed for long"),
         pytest.param(a_job(run_at=LATER, due=LATER), Nothing(), id="snoozed for long, and put off"),
+        pytest.param(a_job(created_at=NOW - TIMINGS.give_up_after), GiveUp(), id="queued for a month"),
+        pytest.param(a_job(sent=1, created_at=NOW - TIMINGS.give_up_after), GiveUp(), id="sent a month ago"),
         pytest.param(a_job(state=State.RETRYING, retry_at=SOON, due=SOON), Wait(until=SOON), id="retrying"),
         pytest.param(
             a_job(state=State.RETRYING, retry_at=SOON, due=SOON + seconds(1)), Waiting(until=SOON), id="wait arranged"

@@ -8,7 +8,7 @@ from coatcheck.context import Log
 from coatcheck.doorbell import Message
 from coatcheck.endings import LeaseLost
 from coatcheck.job import Error, Reason
-from coatcheck.outcome import Failed
+from coatcheck.outcome import Failed, Outcome
 from coatcheck.run.clock import Clock
 from coatcheck.run.lease import HeldLease
 from coatcheck.run.watchdog import Watchdog
@@ -17,6 +17,10 @@ from coatcheck.timings import Timings
 
 MIDDLE = 0.5
 """The chance of a retry delay without jitter."""
+
+OUT_OF_TIME = Failed(
+    error=Error(type=Reason.OUT_OF_TIME, message="no checkpoint came before the function's time was over")
+)
 
 
 class Heartbeat:
@@ -57,8 +61,9 @@ class Heartbeat:
 
     def beat(self) -> timedelta:
         """Beat once, and say when to beat next."""
-        if self._clock.now() >= self._hard_stop_at:
-            self._stop_hard()
+        if (ending := self._overdue()) is not None:
+            self._end(ending)
+            return self._timings.lease
         try:
             self._lease.beat(self._store)
         except Unavailable as error:
@@ -88,15 +93,29 @@ class Heartbeat:
             self._log.warning("the message could not be hidden longer", code=error.code)
 
     def _at_most(self, wait: timedelta) -> timedelta:
-        """The wait for the next beat, but not beyond the hard stop."""
-        return min(wait, max(self._hard_stop_at - self._clock.now(), timedelta(0)))
+        """The wait for the next beat, but not beyond what may end the attempt."""
+        end = min(self._hard_stop_at, self._lease.next_look)
+        return min(wait, max(end - self._clock.now(), timedelta(0)))
 
-    def _stop_hard(self) -> None:
-        """The function is about to be ended from outside, and the handler has not come to a checkpoint."""
-        error = Error(type=Reason.OUT_OF_TIME, message="no checkpoint came before the function's time was over")
+    def _overdue(self) -> Outcome | None:
+        """How the attempt ends here: its handler does not stop by itself, or the function's time is nearly over."""
+        if self._clock.now() >= self._hard_stop_at:
+            return self._lease.ending() or OUT_OF_TIME
+        return self._lease.unanswered()
+
+    def _end(self, ending: Outcome) -> None:
+        """Settle first, then end the process: code that does not come to a checkpoint stops in no other way."""
         try:
-            self._lease.settle(Failed(error=error), MIDDLE)
+            self._lease.settle(ending, MIDDLE)
         except (LeaseLost, Unavailable):
             self._log.warning("the attempt could not be settled before its end")
-        self._log.warning("the handler was ended", reason=Reason.OUT_OF_TIME)
+        self._log.warning("the handler was ended", outcome=type(ending).__name__, reason=_reason(ending))
         self._end_process()
+
+
+def _reason(ending: Outcome) -> str:
+    match ending:
+        case Failed(error=error):
+            return error.type
+        case _:
+            return ""

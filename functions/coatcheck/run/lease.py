@@ -7,10 +7,10 @@ from hashlib import sha256
 from threading import Event, RLock
 from typing import TypeAlias
 
-from coatcheck.endings import CancelRequested, LeaseLost, YieldRequested
+from coatcheck.endings import CancelRequested, LeaseLost, OverLimit, YieldRequested
 from coatcheck.job import Job, Progress, State, job_of, step_key
 from coatcheck.objects import ObjectExists, Objects
-from coatcheck.outcome import Cancelled, Outcome, Yielded
+from coatcheck.outcome import ON_REQUEST, Cancelled, Failed, Outcome, Yielded
 from coatcheck.progress import merged, worth_writing
 from coatcheck.retry import retry_delay
 from coatcheck.row import Row
@@ -25,6 +25,7 @@ from coatcheck.settle import (
     written_by,
 )
 from coatcheck.store import Refused, Store, Unavailable, write_or_find
+from coatcheck.time_limit import attempts_limit, stalled
 from coatcheck.timings import Timings
 from coatcheck.write import Update, absent, put
 
@@ -68,6 +69,10 @@ class HeldLease:
         self._lease_until = job.lease_until or clock.now()
         self._progress = self._written = job.progress
         self._written_at = clock.now()
+        self._limit = attempts_limit(job, timings)
+        self._active_at = clock.now()
+        self._ending: Outcome | None = None
+        self._answer_by = self._limit.at
         self._begun_at = job.cursor or job.cursor_key
         self._advanced = False
         self._over = False
@@ -77,19 +82,58 @@ class HeldLease:
         """What is left of the lease."""
         return self._lease_until - self._clock.now()
 
+    @property
+    def next_look(self) -> datetime:
+        """When `ending` may have something new to say, or the handler's time to answer it is over."""
+        if self._ending is not None:
+            return self._answer_by
+        return min(self._limit.at, self._active_at + self._timings.stall)
+
+    def ending(self) -> Outcome | None:
+        """How the attempt has to end by now, whatever its handler does; None if it may go on.
+
+        The first answer stands, and asks the handler to stop at its next checkpoint.
+        """
+        with self._lock:
+            if self._ending is None and (ending := self._owed()) is not None:
+                self._ending = ending
+                self._answer_by = self._clock.now() + self._timings.answer_within
+                self.must_stop.set()
+            return self._ending
+
+    def unanswered(self) -> Outcome | None:
+        """The ending that the handler was asked for, and has not come to a checkpoint for in time."""
+        ending = self.ending()
+        return ending if self._clock.now() >= self._answer_by else None
+
+    def _owed(self) -> Outcome | None:
+        now = self._clock.now()
+        if self.job.state is State.CANCELLING:
+            return ON_REQUEST
+        if now >= self._limit.at:
+            return Failed(error=self._limit.error)
+        if now >= self._active_at + self._timings.stall:
+            return Failed(error=stalled(self._timings))
+        return None
+
     def save(self, cursor: str) -> None:
         inline = cursor if len(cursor.encode()) <= INLINE_CURSOR_BYTES else None
         key = None if inline else self._stored_cursor(cursor)
+        self._active_at = self._clock.now()
         self._write(lambda seq, now: checkpoint_write(self.job, seq, self._progress, inline, key, now))
         self._advanced = self._advanced or (inline or key) != self._begun_at
-        if self.job.state is State.CANCELLING:
-            raise CancelRequested
+        match self.ending():
+            case Failed(error=error):
+                raise OverLimit(error)
+            case Cancelled():
+                raise CancelRequested
         if self._clock.now() >= self._yield_at:
             raise YieldRequested
 
     def report(self, progress: Progress) -> None:
         if self._over:
             raise self._lost()
+        self._active_at = self._clock.now()
         self._progress = merged(self._progress, progress)
         if worth_writing(self._written, self._progress, self._clock.now() - self._written_at):
             self._write(lambda seq, now: progress_write(self.job, seq, self._progress, now))
@@ -112,6 +156,7 @@ class HeldLease:
             )
         except Refused as refusal:
             return result if refusal.old is None else str(refusal.old["result"])
+        self._active_at = self._clock.now()
         return result
 
     def beat(self, store: Store) -> None:
@@ -122,8 +167,7 @@ class HeldLease:
         now = self._clock.now()
         self._write_once(store, lambda seq, _: beat_write(self.job, seq, self._progress, now, self._timings))
         self._lease_until = now + self._timings.lease
-        if self.job.state is State.CANCELLING:
-            self.must_stop.set()
+        self.ending()
 
     def settle(self, outcome: Outcome, chance: float) -> Job:
         """End the attempt; nothing can be written afterwards. Raises LeaseLost, Unavailable.
@@ -142,7 +186,7 @@ class HeldLease:
         except LeaseLost:
             if not self._asked_to_cancel():
                 raise
-            outcome = Cancelled(reason="cancelled on request")
+            outcome = ON_REQUEST
             self._over = False
             self._write(ending, settled_by)
         self._over = True
