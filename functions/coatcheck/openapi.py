@@ -20,6 +20,7 @@ DESCRIPTION = (
 )
 REQUEST_ID = "Coatcheck-Request-Id"
 HEADERS: Mapping[str, dict[str, object]] = {
+    "Accept-Encoding": {"description": "How a body may be encoded.", "schema": {"type": "string"}},
     "Accept-Post": {"description": "What a body may be.", "schema": {"type": "string"}},
     REQUEST_ID: {"description": "Names the answer in the logs.", "schema": {"type": "string"}},
     "ETag": {"description": "Equal for documents that are equal to a client.", "schema": {"type": "string"}},
@@ -39,7 +40,7 @@ REFUSAL_HEADERS: Mapping[type[Problem], tuple[str, ...]] = {
     Busy: ("Retry-After",),
     Conflict: ("Retry-After",),
     Unauthorized: ("WWW-Authenticate",),
-    UnsupportedMediaType: ("Accept-Post",),
+    UnsupportedMediaType: ("Accept-Encoding", "Accept-Post"),
 }
 """What some answers of a refusal bear."""
 

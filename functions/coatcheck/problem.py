@@ -90,7 +90,7 @@ class TooLarge(Problem):
 class UnsupportedMediaType(Problem):
     status = 415
     slug = "unsupported-media-type"
-    title = "The body is not JSON"
+    title = "The body is not sent as JSON"
 
 
 class KeyUsed(Problem):

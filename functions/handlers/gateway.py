@@ -47,6 +47,10 @@ class HttpRequest:
         media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != "application/json":
             raise UnsupportedMediaType("send the body as application/json", headers={"Accept-Post": "application/json"})
+        if self.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            raise UnsupportedMediaType(
+                "send the body as it is, not compressed", headers={"Accept-Encoding": "identity"}
+            )
         if len(self.body) > MOST_BODY_BYTES:
             raise TooLarge(f"the body is larger than {MOST_BODY_BYTES // 1024} KB")
         try:

@@ -1,5 +1,6 @@
 """POST: a ticket in one answer, or a problem that says what to send instead."""
 
+import gzip
 import json
 from typing import Any
 
@@ -135,6 +136,13 @@ def test_what_is_not_sent_as_json_is_refused_with_what_is_taken(media_type: str)
     answer = post(PROBE, headers={"content-type": media_type})
     problem(answer, 415)
     assert answer["headers"]["Accept-Post"] == "application/json"
+
+
+def test_a_compressed_body_is_refused_with_what_is_taken() -> None:
+    answer = post(gzip.compress(json.dumps(PROBE).encode()), encoded=True, headers={"content-encoding": "gzip"})
+    problem(answer, 415)
+    assert answer["headers"]["Accept-Encoding"] == "identity"
+    assert post(PROBE, headers={"content-encoding": "identity"})["statusCode"] == 202
 
 
 def test_a_body_over_256_kb_is_too_large() -> None:
