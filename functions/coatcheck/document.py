@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
-from coatcheck.job import OWNED, Error, Job, State
+from coatcheck.job import OWNED, REDRIVABLE, Error, Job, State
 from coatcheck.load import SHORTEST_POLL_SECONDS
 from coatcheck.strict_json import digest
 from coatcheck.time_limit import attempts_limit
@@ -57,6 +57,7 @@ class LinksPart(Struct, frozen=True, kw_only=True):
     self: Address
     result: Address | UnsetType = UNSET
     cancel: Address | UnsetType = UNSET
+    retry: Address | UnsetType = UNSET
 
 
 class StatusDocument(Struct, frozen=True, kw_only=True):
@@ -83,6 +84,8 @@ class StatusDocument(Struct, frozen=True, kw_only=True):
     expires_at: Time
     error: ErrorPart | UnsetType = UNSET
     result: ResultPart | UnsetType = UNSET
+    retry_of: str | UnsetType = UNSET
+    retried_as: str | UnsetType = UNSET
     links: LinksPart
 
 
@@ -110,6 +113,8 @@ def status_document(job: Job, now: datetime, timings: Timings, sign: Sign | None
         expires_at=rfc3339(datetime.fromtimestamp(job.ttl, UTC)),
         error=_error(job.error),
         result=_result(job, now, timings, sign),
+        retry_of=_known(job.retry_of),
+        retried_as=_known(job.retried_as),
         links=_links(job),
     )
     return cast("dict[str, object]", to_builtins(document))
@@ -206,6 +211,7 @@ def _links(job: Job) -> LinksPart:
         self=ticket,
         result=f"{ticket}/result" if has_result(job) else UNSET,
         cancel=UNSET if job.state.final else ticket,
+        retry=f"{ticket}/retry" if job.state in REDRIVABLE else UNSET,
     )
 
 

@@ -39,6 +39,10 @@ OWNED = (State.RUNNING, State.CANCELLING)
 FINAL = frozenset({State.SUCCEEDED, State.FAILED, State.CANCELLED})
 
 
+REDRIVABLE = (State.FAILED, State.CANCELLED)
+"""The states from which a job can be tried again, as a new one."""
+
+
 class Wrote(StrEnum):
     """What the last write of a row was: only transitions are worth a ring of the stream."""
 
@@ -114,6 +118,8 @@ class Job:
     requested_by: str
     cancelled_by: str | None = None
     request_hash: str
+    retry_of: str | None = None
+    retried_as: str | None = None
     args: str | None = None
     """JSON of small args; larger ones are an item beside the row."""
 
@@ -168,8 +174,9 @@ def args_key(job_id: str) -> Key:
     return Key(table=Table.JOBS, id=job_id, item="args")
 
 
-def step_key(job_id: str, name: str) -> Key:
-    return Key(table=Table.JOBS, id=job_id, item=f"step#{name}")
+def step_key(root: str, name: str) -> Key:
+    """Beside the first job of a chain of redrives, so that a step that was done stays done."""
+    return Key(table=Table.JOBS, id=root, item=f"step#{name}")
 
 
 def due_shard(job_id: str) -> str:

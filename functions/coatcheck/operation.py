@@ -140,6 +140,19 @@ CANCEL = Operation(
     ),
     problems=(*JOB, Conflict),
 )
+RETRY = Operation(
+    summary="Try a job again that failed or was cancelled",
+    answers=(
+        Answer(
+            status=202,
+            description="The new job, the same one however often this is asked. It goes on from the checkpoint of"
+            " the old one if that still stands.",
+            body="StatusDocument",
+            headers=("Location", "Retry-After"),
+        ),
+    ),
+    problems=(*JOB, Conflict, Gone),
+)
 HEALTH = Operation(
     summary="Whether the service is up", answers=(Answer(status=200, description="It is.", body="Health"),)
 )
@@ -227,6 +240,7 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/jobs/{id}": STATUS,
     "HEAD /v1/jobs/{id}": STATUS,
     "DELETE /v1/jobs/{id}": CANCEL,
+    "POST /v1/jobs/{id}/retry": RETRY,
     "GET /v1/jobs/{id}/result": RESULT,
     "HEAD /v1/jobs/{id}/result": RESULT,
     "GET /v1/jobs": LISTED,

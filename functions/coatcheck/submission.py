@@ -11,7 +11,7 @@ from coatcheck.problem import Busy, Problem
 from coatcheck.request import Request, Terms, requested_job
 from coatcheck.row import Row
 from coatcheck.store import Store, TransactionRefused
-from coatcheck.write import Key, Put, absent, put
+from coatcheck.write import Key, Put, Write, absent, put
 
 INLINE_ARGS_BYTES = 512
 MOST_TRIES = 5
@@ -42,7 +42,7 @@ def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: da
     for _ in range(MOST_TRIES):
         keys = [caller_key_write(key, job, request, now, terms.timings)] if key else []
         naturals = [natural_key_write(unique, job, ended, now, terms.timings)] if unique else []
-        refused = _refused(store, [*_job_writes(job), *keys, *naturals])
+        refused = refusals(store, [*job_writes(job), *keys, *naturals])
         if not refused or _own_echo(refused.get(job.key), job):
             return Accepted(job=job, replayed=False)
         if key is not None and key in refused:
@@ -58,10 +58,11 @@ def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: da
 
 def _joined(store: Store, key: Key | None, job: Job, request: Request, terms: Terms, now: datetime) -> bool:
     """Let an open job with the same args answer this request, too, and point the caller's key to it."""
-    return key is None or not _refused(store, [caller_key_write(key, job, request, now, terms.timings)])
+    return key is None or not refusals(store, [caller_key_write(key, job, request, now, terms.timings)])
 
 
-def _refused(store: Store, writes: Sequence[Put]) -> dict[Key, Row | None]:
+def refusals(store: Store, writes: Sequence[Write]) -> dict[Key, Row | None]:
+    """Write all or nothing; by their keys, the rows that stood in the way. Raises Unavailable."""
     try:
         store.transact(writes)
     except TransactionRefused as refusal:
@@ -74,7 +75,7 @@ def _own_echo(old: Row | None, job: Job) -> bool:
     return old is not None and job_of(old).request_hash == job.request_hash
 
 
-def _job_writes(job: Job) -> list[Put]:
+def job_writes(job: Job) -> list[Write]:
     """The job's row, and beside it its args when they are large: every update bills the whole row."""
     row = row_of(job)
     if job.args is None or len(job.args.encode()) <= INLINE_ARGS_BYTES:

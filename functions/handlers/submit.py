@@ -1,10 +1,14 @@
 """POST /v1/jobs, and the routes that kinds have of their own: accept a job. And what can be asked for."""
 
 import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from coatcheck.cancellation import owned_job
 from coatcheck.document import retry_after, status_document
+from coatcheck.job import Job
+from coatcheck.redrive import redrive
 from coatcheck.request import Request, Terms, checked_key
 from coatcheck.run import settings
 from coatcheck.submission import submit
@@ -22,7 +26,17 @@ def _route(request: HttpRequest) -> HttpAnswer:
             return lists.kinds(request)
         case "GET /openapi.json":
             return lists.openapi(request)
+        case "POST /v1/jobs/{id}/retry":
+            return _retry(request)
     return _submit(request)
+
+
+def _retry(request: HttpRequest) -> HttpAnswer:
+    """Try a job again, as a new one. It needs no body; one that is sent is not looked at."""
+    now = datetime.now(UTC)
+    caller, store, timings = request.caller, ports.jobs_and_keys(), settings.timings()
+    old = owned_job(store, caller, request.path["id"], now)
+    return _ticket(redrive(store, old, caller.name, timings, os.urandom, now), now)
 
 
 def _submit(request: HttpRequest) -> HttpAnswer:
@@ -36,11 +50,12 @@ def _submit(request: HttpRequest) -> HttpAnswer:
         else Request(fields={"kind": kind, "args": body}, key=key, args_at="")
     )
     now = datetime.now(UTC)
-    timings = settings.timings()
-    terms = Terms(timings=timings, lanes=settings.lanes(), random=os.urandom)
+    terms = Terms(timings=settings.timings(), lanes=settings.lanes(), random=os.urandom)
     accepted = submit(ports.jobs_and_keys(), terms, caller, asked, now)
-    job = accepted.job
+    ticket = _ticket(accepted.job, now)
+    return replace(ticket, headers={**ticket.headers, "Idempotent-Replayed": "true"}) if accepted.replayed else ticket
+
+
+def _ticket(job: Job, now: datetime) -> HttpAnswer:
     headers = {"Location": f"/v1/jobs/{job.id}", "Retry-After": str(retry_after(job, ports.pace) or 1)}
-    if accepted.replayed:
-        headers["Idempotent-Replayed"] = "true"
-    return HttpAnswer(status=202, body=status_document(job, now, timings, ports.sign), headers=headers)
+    return HttpAnswer(status=202, body=status_document(job, now, settings.timings(), ports.sign), headers=headers)

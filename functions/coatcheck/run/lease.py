@@ -146,13 +146,13 @@ class HeldLease:
         return self.must_stop.is_set()
 
     def recall(self, step: str) -> str | None:
-        row = self._store.get(step_key(self.job.id, step))
+        row = self._store.get(step_key(self.job.root, step))
         return None if row is None else str(row["result"])
 
     def remember(self, step: str, result: str) -> str:
         try:
             self._store.write(
-                put(step_key(self.job.id, step), {"result": result, "ttl": self.job.ttl}, absent("result"))
+                put(step_key(self.job.root, step), {"result": result, "ttl": self.job.ttl}, absent("result"))
             )
         except Refused as refusal:
             return result if refusal.old is None else str(refusal.old["result"])
