@@ -1,36 +1,40 @@
-"""The HTTP API of Coatcheck as a client sees it."""
+"""The HTTP API of Coatcheck, one request at a time."""
 
+import json as standard_json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
-from email.utils import parsedate_to_datetime
-from pathlib import Path
+from functools import cached_property
 from typing import Any, Self
-from urllib.parse import urlencode, urljoin
 
 import msgspec
 import urllib3
+from urllib3.util import Url, parse_url
 
+from coatcheck_client.patience import WALL_CLOCK, Clock, asked_seconds
 from coatcheck_client.trouble import ExitCode, Trouble, Unreachable
 
 Document = dict[str, Any]
-"""A status document, see the HTTP contract."""
+"""A JSON object as it came."""
 
-FINAL_STATES = frozenset({"succeeded", "failed", "cancelled"})
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 35.0
+"""Longer than the API's gateway takes to give up."""
 
-_LONGEST_WAIT_SECONDS = 60.0
-_MOST_PER_PAGE = 100
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
+_VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """One HTTP answer; the names of `headers` are lower-case."""
+    """One HTTP answer; the names of `headers` are lower-case. `retry_after`: seconds to wait before asking again."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    retry_after: float | None = None
 
     @property
     def next(self) -> str | None:
@@ -38,45 +42,38 @@ class Answer:
         found = _NEXT.search(self.headers.get("link", ""))
         return found.group(1) if found else None
 
-    @property
+    @cached_property
     def document(self) -> Document:
         """The body as a JSON object, an empty one if it is something else."""
         try:
-            return msgspec.json.decode(self.body, type=dict[str, Any])
-        except msgspec.DecodeError:
+            return msgspec.json.decode(self.body, type=Document)
+        except (msgspec.DecodeError, RecursionError):
             return {}
 
 
-class Refused(Trouble):
-    """The API answered with a problem (RFC 9457), or the gateway in front of it with an error of its own."""
+class Unsendable(Trouble, ValueError):
+    """What no request can carry; nothing was sent."""
 
-    exit_code = ExitCode.REFUSED
-
-    def __init__(self, answer: Answer) -> None:
-        problem = answer.document
-        title = problem.get("title") or problem.get("message") or "no reason given"
-        # with every bad field named, the summary of them says nothing more
-        details = [f"{error.get('pointer', '')}: {error.get('detail', '')}" for error in problem.get("errors", [])]
-        lines = [f"{answer.status} {title}", *(details or filter(None, [problem.get("detail")]))]
-        super().__init__("\n".join(lines), hint=_hint(answer.status))
-        self.answer = answer
-
-
-def _hint(status: int) -> str | None:
-    match status:
-        case 401 | 403:
-            return "give an API key: --api-key, COATCHECK_API_KEY, or --tenant on the local stack"
-        case _:
-            return None
+    exit_code = ExitCode.USAGE
 
 
 class Api:
-    """Requests with one API key. Redirects are not followed: a 303 is an answer."""
+    """Requests with one API key, each sent once. Redirects are not followed: a 303 is an answer.
 
-    def __init__(self, url: str, key: str | None) -> None:
+    `tenant`: for whom a key with the scope `act_as` acts. Credentials go to the API alone, never to where a link leads.
+    Raises Unsendable.
+    """
+
+    def __init__(
+        self, url: str, key: str | None = None, *, tenant: str | None = None, clock: Clock = WALL_CLOCK
+    ) -> None:
         self.url = url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._http = urllib3.PoolManager(retries=False, timeout=urllib3.Timeout(connect=5.0, read=35.0), maxsize=32)
+        self._clock = clock
+        self._credentials = {
+            **({"Authorization": f"Bearer {visible('an API key', key.strip())}"} if key else {}),
+            **({"Coatcheck-Tenant": visible("a tenant's name", tenant)} if tenant is not None else {}),
+        }
+        self._http = urllib3.PoolManager(retries=False, maxsize=32)
 
     def __enter__(self) -> Self:
         return self
@@ -87,78 +84,93 @@ class Api:
     def close(self) -> None:
         self._http.clear()
 
-    def submit(self, kind: str, args: Any, *, key: str | None = None, lane: str | None = None) -> Answer:
-        """Hand in a job. Raises Refused unless it was accepted (202)."""
-        request = {"kind": kind, "args": args, **({"lane": lane} if lane else {})}
-        headers = {} if key is None else {"Idempotency-Key": key}
-        return _accepted(self.request("POST", "/v1/jobs", json=request, headers=headers))
+    def address(self, link: str) -> str:
+        """A link that the API gave, as an absolute one."""
+        return self.url + link if link.startswith("/") else link
 
-    def status(self, job_id: str) -> Answer:
-        """The status document, also of a job that has a result. Raises Refused."""
-        return _accepted(self.request("GET", f"/v1/jobs/{job_id}?redirect=false"))
-
-    def jobs(
-        self, *, states: Iterable[str] = (), kinds: Iterable[str] = (), labels: Iterable[str] = (), most: int = 20
-    ) -> Iterator[Document]:
-        """The tenant's jobs, newest first, each page fetched when it is needed. A job needs all of the labels.
-
-        A page may be short, or empty, while a next one is named. Raises Refused.
-        """
-        filters = [("state", states), ("kind", kinds), ("label", labels)]
-        query = [(name, value) for name, values in filters for value in values]
-        page: str | None = f"/v1/jobs?{urlencode([*query, ('limit', min(most, _MOST_PER_PAGE))])}"
-        while page is not None and most > 0:
-            answer = _accepted(self.request("GET", page))
-            items = answer.document.get("items", [])[:most]
-            yield from items
-            most -= len(items)
-            page = None if answer.next is None else urljoin(self.url + "/", answer.next)
+    def serves(self, address: str) -> bool:
+        """Whether that is the API's own server: scheme, host and port."""
+        return _server(address) == _server(self.url)
 
     def request(
-        self, method: str, path: str, *, json: Any = None, body: bytes | None = None, headers: Mapping[str, str] = {}
+        self,
+        method: str,
+        link: str,
+        *,
+        json: Any = None,
+        body: bytes | None = None,
+        headers: Mapping[str, str] = {},
+        timeout: float = READ_SECONDS,
     ) -> Answer:
-        """Any request; `path` may also be an absolute link that an answer gave. Raises Unreachable.
-
-        The API key goes to the API alone, never to where a link may lead.
-        """
-        ours = not path.startswith(("http://", "https://")) or path.startswith(self.url + "/")
-        sent = {**(self._headers if ours else {}), **headers}
+        """Any request, to a path of the API or to a link that it gave. Raises Unreachable, Unsendable."""
         if json is not None:
-            body, sent = msgspec.json.encode(json), {"Content-Type": "application/json", **sent}
-        url = path if "://" in path else self.url + path
+            body, headers = _encoded(json), {"Content-Type": "application/json", **headers}
+        with self.opened(method, link, body=body, headers=headers, timeout=timeout) as response:
+            data = response.data
+        return self.answer(response, data)
+
+    @contextmanager
+    def opened(
+        self,
+        method: str,
+        link: str,
+        *,
+        body: bytes | None = None,
+        headers: Mapping[str, str] = {},
+        timeout: float = READ_SECONDS,
+        known: bool = True,
+    ) -> Iterator[urllib3.BaseHTTPResponse]:
+        """An answer whose body is still to be read; nothing is unpacked. Not `known`: without credentials in any case.
+
+        Raises Unreachable, also when the connection breaks while the body is read.
+        """
+        address = self.address(link)
+        credentials = self._credentials if known and self.serves(address) else {}
+        limits = urllib3.Timeout(connect=min(CONNECT_SECONDS, timeout), read=timeout)
         try:
-            answer = self._http.request(method, url, body=body, headers=sent, redirect=False)
+            with closing(
+                self._http.request(
+                    method,
+                    address,
+                    body=body,
+                    headers={"Accept-Encoding": "identity", **credentials, **headers},
+                    timeout=limits,
+                    redirect=False,
+                    preload_content=False,
+                    decode_content=False,
+                )
+            ) as response:
+                yield response
         except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(f"no answer from {self.url}: {error}", hint="is it up? `coatcheck status`") from error
-        names = {name.lower(): value for name, value in answer.headers.items()}
-        return Answer(status=answer.status, headers=names, body=answer.data)
+            # a link may be a secret: the server alone is named
+            server = _server(address).url
+            raise Unreachable(f"no answer from {server}: {error}", hint="is it up? `coatcheck status`") from error
 
-    def download(self, link: str, file: Path) -> int:
-        """Save what a link leads to, without keeping it in memory; its size. Raises Refused, Unreachable."""
-        file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            answer = self._http.request("GET", link, redirect=False, preload_content=False)
-            with file.open("wb") as output:
-                for piece in answer.stream(1 << 20, decode_content=False):
-                    output.write(piece)
-        except urllib3.exceptions.HTTPError as error:
-            raise Unreachable(f"no answer from {link}: {error}") from error
-        if answer.status != 200:
-            raise Refused(Answer(status=answer.status, headers={}, body=file.read_bytes()))
-        return file.stat().st_size
+    def answer(self, response: urllib3.BaseHTTPResponse, body: bytes) -> Answer:
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        asked = asked_seconds(headers.get("retry-after", ""), self._clock.now())
+        return Answer(status=response.status, headers=headers, body=body, retry_after=asked)
 
 
-def _accepted(answer: Answer) -> Answer:
-    if answer.status >= 300:
-        raise Refused(answer)
-    return answer
+def visible(what: str, text: str) -> str:
+    """A text that a header can carry. Raises Unsendable."""
+    if not _VISIBLE.fullmatch(text):
+        raise Unsendable(f"{what} has 1 to 255 visible ASCII characters and no spaces")
+    return text
 
 
-def wait_seconds(answer: Answer, *, default: float, now: datetime) -> float:
-    """How long to wait before asking again: what Retry-After says, in seconds or as a date, within bounds."""
-    text = answer.headers.get("retry-after", "").strip()
+def _encoded(value: Any) -> bytes:
+    """JSON. msgspec would send null in place of a number that JSON does not have. Raises Unsendable."""
     try:
-        seconds = float(text) if not text.endswith("GMT") else (parsedate_to_datetime(text) - now).total_seconds()
-    except ValueError:
-        return default
-    return min(max(seconds, 0.0), _LONGEST_WAIT_SECONDS) if seconds == seconds else default  # noqa: PLR0124 (a NaN)
+        return standard_json.dumps(msgspec.to_builtins(value), allow_nan=False).encode()
+    except ValueError as error:
+        raise Unsendable(f"this cannot be JSON: {error}") from error
+
+
+def _server(address: str) -> Url:
+    """Taken apart by the very parser that connects: two that disagree would send credentials elsewhere."""
+    try:
+        url = parse_url(address)
+    except urllib3.exceptions.LocationParseError:
+        return Url()
+    return Url(scheme=url.scheme, host=url.host, port=url.port or _PORTS.get(url.scheme or ""))

@@ -24,9 +24,14 @@ class ExitCode(IntEnum):
 
 
 class Trouble(Exception):
-    """Ends a command with a message and an exit code, without a traceback."""
+    """Ends a command with a message and an exit code, without a traceback. The client raises nothing else."""
 
     exit_code = ExitCode.BROKEN
+    passes = False
+    """Whether another try may help."""
+
+    retry_after: float | None = None
+    """For how many seconds the API asks to wait before one."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         self.hint = hint
@@ -34,6 +39,7 @@ class Trouble(Exception):
 
 
 class Unreachable(Trouble):
-    """There is nothing to talk to at that address."""
+    """There is nothing to talk to at that address, or the connection broke before the answer was whole."""
 
     exit_code = ExitCode.NOT_RUNNING
+    passes = True

@@ -13,8 +13,10 @@ import boto3
 import psutil
 import urllib3
 
-from coatcheck_client.api import FINAL_STATES, Answer, Api, Document
+from coatcheck_client.api import Answer, Document
+from coatcheck_client.client import Coatcheck
 from coatcheck_client.deployment import Deployment, local_deployment
+from coatcheck_client.job import FINAL
 from coatcheck_client.local.emulator import ACCOUNT
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import Stack, read_state
@@ -31,12 +33,12 @@ _POLL_SECONDS = 0.1
 class Client:
     """One tenant's view of the API. Nothing is retried and no redirect is followed unless a method says so."""
 
-    def __init__(self, api: Api) -> None:
-        self.api = api
+    def __init__(self, library: Coatcheck) -> None:
+        self.library = library
 
     def request(self, method: str, path: str, **more: Any) -> Answer:
         """Any request: `json=`, `body=`, `headers=`."""
-        return self.api.request(method, path, **more)
+        return self.library.api.request(method, path, **more)
 
     def post(self, kind: str, args: Any = None, *, key: str | None = None, **fields: Any) -> Answer:
         """POST /v1/jobs, whatever it answers; `fields` are more of the body, such as `lane`."""
@@ -66,11 +68,11 @@ class Client:
         return document
 
     def wait_final(self, job_id: str, *, within: float) -> Document:
-        return self.wait_until(job_id, lambda document: document["state"] in FINAL_STATES, within=within)
+        return self.wait_until(job_id, lambda document: document["state"] in FINAL, within=within)
 
     def wait_state(self, job_id: str, state: str, *, within: float) -> Document:
         """The document in which it is in that state; fails at once if it is final and will never be."""
-        document = self.wait_until(job_id, lambda d: d["state"] in {state, *FINAL_STATES}, within=within)
+        document = self.wait_until(job_id, lambda d: d["state"] in {state, *FINAL}, within=within)
         assert document["state"] == state, f"not {state}: {document}"
         return document
 
@@ -113,8 +115,8 @@ class LiveStack:
     @contextmanager
     def client(self, tenant: str) -> Iterator[Client]:
         key = next(known.api_key for known in self.stack.tenants if known.tenant == tenant)
-        with Api(self.stack.api_url, key) as api:
-            yield Client(api)
+        with Coatcheck(self.stack.api_url, key) as library:
+            yield Client(library)
 
     def row(self, job_id: str, item: str = "job") -> dict[str, Any] | None:
         """An item of the jobs table, consistently read, as DynamoDB has it; None if there is none."""

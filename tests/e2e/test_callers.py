@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from coatcheck_client import keys
-from coatcheck_client.api import Api
+from coatcheck_client import Coatcheck, keys
 from tests.e2e.live import Client, LiveStack
 
 CACHED_SECONDS = 60
@@ -14,8 +13,8 @@ CACHED_SECONDS = 60
 
 @contextmanager
 def caller(live: LiveStack, text: str) -> Iterator[Client]:
-    with Api(live.stack.api_url, text) as api:
-        yield Client(api)
+    with Coatcheck(live.stack.api_url, text) as library:
+        yield Client(library)
 
 
 def made(live: LiveStack, tenant: str, *scopes: str) -> str:

@@ -5,14 +5,14 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from coatcheck_client.api import Api
+from coatcheck_client import Coatcheck
 from tests.e2e.live import Client, LiveStack
 
 
 @pytest.fixture
 def nobody(live: LiveStack) -> Client:
     """Somebody without a key."""
-    return Client(Api(live.stack.api_url, None))
+    return Client(Coatcheck(live.stack.api_url, None))
 
 
 @pytest.fixture(scope="module")

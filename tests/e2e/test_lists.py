@@ -28,7 +28,7 @@ def test_pages_lose_and_repeat_nothing_while_jobs_are_added_and_show_no_other_te
     ours = [client.submit("probe", labels=labels) for _ in range(8)]
     theirs = [stranger.submit("probe", labels=labels) for _ in range(3)]
     query = urlencode({"label": f"run:{run}", "limit": 3})
-    live.wait_for(lambda: len(list(client.api.jobs(labels=[f"run:{run}"]))) == len(ours), within=10)
+    live.wait_for(lambda: len(list(client.library.jobs(labels=labels))) == len(ours), within=10)
     found: list[str] = []
     added: list[str] = []
     path: str | None = f"/v1/jobs?{query}"
@@ -39,9 +39,9 @@ def test_pages_lose_and_repeat_nothing_while_jobs_are_added_and_show_no_other_te
         theirs.append(stranger.submit("probe", labels=labels))
         path = answer.next
     assert found == sorted(ours, reverse=True)
-    live.wait_for(lambda: len(list(client.api.jobs(labels=[f"run:{run}"]))) == len(ours + added), within=10)
-    assert [job["id"] for job in client.api.jobs(labels=[f"run:{run}"])] == sorted(ours + added, reverse=True)
-    assert [job["id"] for job in stranger.api.jobs(labels=[f"run:{run}"])] == sorted(theirs, reverse=True)
+    live.wait_for(lambda: len(list(client.library.jobs(labels=labels))) == len(ours + added), within=10)
+    assert [job.id for job in client.library.jobs(labels=labels)] == sorted(ours + added, reverse=True)
+    assert [job.id for job in stranger.library.jobs(labels=labels)] == sorted(theirs, reverse=True)
 
 
 def test_filters_may_be_repeated_and_items_are_status_documents(client: Client, run: str) -> None:

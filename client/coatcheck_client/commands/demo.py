@@ -1,14 +1,13 @@
 """demo: a seller's report, from POST to a file that is proven right."""
 
-import secrets
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from coatcheck_client import marketplace
-from coatcheck_client.api import Api
-from coatcheck_client.commands.options import api_of
+from coatcheck_client.client import Coatcheck, new_key
+from coatcheck_client.commands.options import client_of
 from coatcheck_client.deployment import LOCAL
 from coatcheck_client.local import stack as local_stack
 from coatcheck_client.local.guard import Guard
@@ -51,45 +50,41 @@ def demo(
 
 
 def _run(project: Project, stack: Stack) -> None:
-    from coatcheck_client.display import choose_display
-    from coatcheck_client.watching import watch
+    from coatcheck_client.display import bytes_bar, choose_display, followed
 
     tenant = next(seller.tenant for seller in marketplace.SELLERS if seller.seller_id == marketplace.BIG_SELLER)
-    key = f"demo-{secrets.token_hex(8)}"
-    with api_of(stage=LOCAL, url=None, key=None, tenant=tenant) as api:
-        accepted = api.submit("gst-export", _ARGS, key=key)
-        job_id = accepted.document["id"]
-        _console.print(f"POST /v1/jobs, Idempotency-Key: {key}\n  {accepted.status} {accepted.headers['location']}")
-        again = api.submit("gst-export", _ARGS, key=key)
-        if again.document["id"] != job_id:
-            raise NotProven(f"the same key made a second job: {again.document['id']} beside {job_id}")
-        _console.print(f"once more with the same key\n  {again.status} the same job")
-        document = watch(api, job_id, choose_display(json=False))
-        if document["state"] != "succeeded":
-            raise NotProven(f"the job ended as {document['state']}: {document.get('error')}")
-        link = _followed(api, job_id)
-        file = project.local / "demo" / f"{job_id}.csv.gz"
-        size = api.download(link, file)
+    key = new_key()
+    with client_of(stage=LOCAL, url=None, key=None, tenant=tenant) as client:
+        job = client.submit("gst-export", _ARGS, key=key)
+        _console.print(f"POST /v1/jobs, Idempotency-Key: {key}\n  202 {job.links.self}")
+        again = client.submit("gst-export", _ARGS, key=key)
+        if again.id != job.id:
+            raise NotProven(f"the same key made a second job: {again.id} beside {job.id}")
+        _console.print("once more with the same key\n  202 the same job")
+        job = followed(client, job.id, choose_display(json=False))
+        if not job.succeeded or job.result is None:
+            raise NotProven(f"the job ended as {job.state}: {job.error}")
+        _show_redirects(client, job.links.self)
+        file = project.local / "demo" / f"{job.id}.csv.gz"
+        with bytes_bar(_console) as show:
+            size = client.download(job, file, show=show)
     found = file_totals(file)
     expected = source_totals(stack.database_url, marketplace.BIG_SELLER, marketplace.PERIOD)
     _show(found, expected)
-    if found != expected or found.rows != document["result"]["rows"]:
+    if found != expected or found.rows != job.result.rows:
         raise NotProven("the file and the database do not agree")
     _console.print(f"[green]proven[/]: {found.rows:,} rows, every total to the paisa, gzip intact, {size:,} bytes")
     _console.print(f"  {file}", soft_wrap=True)
 
 
-def _followed(api: Api, job_id: str) -> str:
-    """Where the file is: from the job to its result to the presigned link, redirect by redirect."""
-    path = f"/v1/jobs/{job_id}"
+def _show_redirects(client: Coatcheck, link: str) -> None:
+    """Where the file is: from the job to its result to the presigned link."""
     for _ in range(2):
-        answer = api.request("GET", path)
+        answer = client.api.request("GET", link)
         if answer.status != 303:
-            raise NotProven(f"GET {path} answers {answer.status}, not 303")
+            raise NotProven(f"GET {link} answers {answer.status}, not 303")
+        _console.print(f"GET {link}\n  303 {answer.headers['location'].partition('?')[0]}", soft_wrap=True)
         link = answer.headers["location"]
-        _console.print(f"GET {path}\n  303 {link.partition('?')[0]}", soft_wrap=True)
-        path = link
-    return path
 
 
 def _show(found: Totals, expected: Totals) -> None:

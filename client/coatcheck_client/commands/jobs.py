@@ -1,22 +1,22 @@
-"""submit, watch, status: jobs through the HTTP API."""
+"""submit, watch, download, status: jobs through the HTTP API."""
 
 import sys
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urljoin
 
 import msgspec
 import typer
 from rich.console import Console
+from rich.markup import escape
 
-from coatcheck_client.api import Answer, Api, Document
-from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, api_of
-from coatcheck_client.commands.stack import show_stack
+from coatcheck_client.client import Coatcheck, new_key
+from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, client_of
+from coatcheck_client.commands.stack import show_deployment, show_stack
 from coatcheck_client.deployment import LOCAL
-from coatcheck_client.trouble import ExitCode, Trouble
+from coatcheck_client.job import Job
+from coatcheck_client.trouble import ExitCode, Trouble, Unreachable
 
 _console = Console(highlight=False)
-_SUCCEEDED = "succeeded"
 
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, j_…")]
 
@@ -24,8 +24,8 @@ JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id, j_…")
 class BadArgs(Trouble):
     exit_code = ExitCode.USAGE
 
-    def __init__(self, why: object) -> None:
-        super().__init__(f"--args is not JSON: {why}", hint="give JSON, @file for a file, or - for standard input")
+    def __init__(self, why: str) -> None:
+        super().__init__(f"--args {why}", hint="give JSON, @FILE for a file, or - for standard input")
 
 
 def submit(
@@ -41,12 +41,24 @@ def submit(
     tenant: Tenant = None,
 ) -> None:
     """Hand in a job and print its ticket."""
-    with api_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as api:
-        answer = api.submit(kind, _parsed(args), key=key, lane=lane)
+    key = new_key() if key is None else key
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+        try:
+            job = client.submit(kind, _parsed(args), key=key, lane=lane)
+        except Unreachable as trouble:
+            trouble.hint = f"it may have been accepted all the same: repeat it with --key {key}"
+            raise
+        if not json:
+            replayed = ", the same job as before" if job.replayed else ""
+            _console.print(
+                f"{job.id} {job.state}{replayed}\nits key is {key}: with --key the same command is the same job"
+            )
         if watch:
-            _follow(api, answer.document["id"], json=json)
+            _follow(client, job.id, json=json)
+        elif json:
+            _print_document(job)
         else:
-            _print_ticket(answer, json=json)
+            _console.print(f"follow it with `coatcheck watch {job.id}`")
 
 
 def watch(
@@ -58,8 +70,24 @@ def watch(
     tenant: Tenant = None,
 ) -> None:
     """Follow a job until it ends; exits with 1 if it did not succeed."""
-    with api_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as api:
-        _follow(api, job, json=json)
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+        _follow(client, job, json=json)
+
+
+def download(
+    job: JobId,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; it appears when it is whole.")],
+    stage: Stage = LOCAL,
+    api_url: ApiUrl = None,
+    api_key: ApiKey = None,
+    tenant: Tenant = None,
+) -> None:
+    """Save a job's result as a file."""
+    from coatcheck_client.display import bytes_bar
+
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client, bytes_bar(_console) as show:
+        size = client.download(client.job(job), file, show=show)
+    _console.print(f"{file}: {size:,} bytes", soft_wrap=True)
 
 
 def status(
@@ -69,56 +97,52 @@ def status(
     api_key: ApiKey = None,
     tenant: Tenant = None,
 ) -> None:
-    """A job's status document as JSON; without a job, what the local stack is doing."""
-    if job is None:
+    """A job's status document as JSON; without a job, what the local stack is doing or where a stage's is."""
+    if job is not None:
+        with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+            _print_document(client.job(job))
+    elif stage == LOCAL:
         show_stack()
-        return
-    with api_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as api:
-        _print_document(api.status(job).document)
+    else:
+        show_deployment(stage)
 
 
 def _parsed(text: str) -> Any:
     try:
-        match text:
-            case "-":
-                return msgspec.json.decode(sys.stdin.buffer.read())
-            case _ if text.startswith("@"):
-                return msgspec.json.decode(Path(text[1:]).read_bytes())
-            case _:
-                return msgspec.json.decode(text)
-    except (OSError, msgspec.DecodeError) as error:
-        raise BadArgs(error) from error
+        return msgspec.json.decode(_read(text))
+    except msgspec.DecodeError as error:
+        raise BadArgs(f"is not JSON: {error}") from error
 
 
-def _follow(api: Api, job_id: str, *, json: bool) -> None:
-    from coatcheck_client.display import choose_display
-    from coatcheck_client.watching import watch as follow
+def _read(text: str) -> str | bytes:
+    if text == "-":
+        return sys.stdin.buffer.read()
+    if not text.startswith("@"):
+        return text
+    try:
+        return Path(text[1:]).read_bytes()
+    except OSError as error:
+        raise BadArgs(f"names a file that cannot be read: {text[1:]}: {error.strerror}") from error
 
-    document = follow(api, job_id, choose_display(json=json))
+
+def _follow(client: Coatcheck, job_id: str, *, json: bool) -> None:
+    from coatcheck_client.display import choose_display, followed
+
+    job = followed(client, job_id, choose_display(json=json))
     if not json:
-        _print_ending(api, document)
-    if document["state"] != _SUCCEEDED:
+        _print_ending(client, job)
+    if not job.succeeded:
         raise typer.Exit(ExitCode.JOB_FAILED)
 
 
-def _print_ticket(answer: Answer, *, json: bool) -> None:
-    document = answer.document
-    if json:
-        _print_document(document)
-        return
-    replayed = ", the same job as before" if answer.headers.get("idempotent-replayed") == "true" else ""
-    _console.print(f"{document['id']} {document['state']}{replayed}")
-    _console.print(f"follow it with `coatcheck watch {document['id']}`")
+def _print_ending(client: Coatcheck, job: Job) -> None:
+    if job.error:
+        _console.print(f"[red]{escape(job.error.type)}[/]: {escape(job.error.message)}", soft_wrap=True)
+    if job.result:
+        size = "" if job.result.bytes is None else f", {job.result.bytes:,} bytes"
+        rows = "" if job.result.rows is None else f", {job.result.rows:,} rows"
+        _console.print(f"result: {client.api.address(job.result.url or '/')}{rows}{size}", soft_wrap=True)
 
 
-def _print_ending(api: Api, document: Document) -> None:
-    if error := document.get("error"):
-        _console.print(f"[red]{error.get('type')}[/]: {error.get('message')}", soft_wrap=True)
-    if result := document.get("result"):
-        size = f", {result['bytes']:,} bytes" if "bytes" in result else ""
-        rows = f", {result['rows']:,} rows" if "rows" in result else ""
-        _console.print(f"result: {urljoin(api.url, result.get('url', ''))}{rows}{size}", soft_wrap=True)
-
-
-def _print_document(document: Document) -> None:
-    print(msgspec.json.format(msgspec.json.encode(document), indent=2).decode())  # noqa: T201 (this is the output)
+def _print_document(job: Job) -> None:
+    print(msgspec.json.format(msgspec.json.encode(job.document), indent=2).decode())  # noqa: T201 (this is the output)

@@ -5,8 +5,16 @@ from typing import Annotated
 
 import typer
 
-from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, api_of
+from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, client_of
 from coatcheck_client.deployment import LOCAL
+from coatcheck_client.trouble import ExitCode, Trouble
+
+
+class BadLabel(Trouble):
+    exit_code = ExitCode.USAGE
+
+    def __init__(self) -> None:
+        super().__init__("--label takes NAME:VALUE, each name once", hint="such as --label team:tax")
 
 
 def jobs(
@@ -25,11 +33,18 @@ def jobs(
     """List jobs, newest first."""
     from coatcheck_client.job_list import print_json, print_lines, print_table
 
-    with api_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as api:
-        found = api.jobs(states=state or (), kinds=kind or (), labels=label or (), most=limit)
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+        found = client.jobs(states=state or (), kinds=kind or (), labels=_parsed(label or []), most=limit)
         if json:
             print_json(found)
         elif sys.stdout.isatty():
             print_table(found)
         else:
             print_lines(found)
+
+
+def _parsed(texts: list[str]) -> dict[str, str]:
+    labels = dict(text.split(":", 1) for text in texts if ":" in text)
+    if len(labels) < len(texts):
+        raise BadLabel
+    return labels

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from coatcheck_client.api import Api
+from coatcheck_client.client import Coatcheck
 from coatcheck_client.deployment import LOCAL, find_deployment, running_stack
 from coatcheck_client.local.record import Stack
 from coatcheck_client.trouble import ExitCode, Trouble
@@ -20,6 +20,10 @@ Tenant = Annotated[
     str | None, typer.Option(help="On the local stack: use this tenant's key (default: the first of its tenants).")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+PATIENCE_SECONDS = 20.0
+"""For so long a command waits for an API that does not answer."""
 
 
 class UnknownTenant(Trouble):
@@ -41,14 +45,14 @@ class KeyMissing(Trouble):
         )
 
 
-def api_of(*, stage: str, url: str | None, key: str | None, tenant: str | None) -> Api:
-    """The API with a key: as given, else the local stack's, else that of the stage. Raises Trouble."""
+def client_of(*, stage: str, url: str | None, key: str | None, tenant: str | None) -> Coatcheck:
+    """The client with a key: as given, else the local stack's, else that of the stage. Raises Trouble."""
     if stage == LOCAL and not (url and key):
         stack = running_stack()
-        return Api(url or stack.api_url, key or _key_of(stack, tenant))
+        url, key = url or stack.api_url, key or _key_of(stack, tenant)
     if not key:
         raise KeyMissing
-    return Api(url or find_deployment(stage).output("ApiUrl"), key)
+    return Coatcheck(url or find_deployment(stage).output("ApiUrl"), key, patience=PATIENCE_SECONDS)
 
 
 def _key_of(stack: Stack, tenant: str | None) -> str:

@@ -5,10 +5,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from coatcheck_client.api import Api
+from coatcheck_client.deployment import find_deployment
 from coatcheck_client.local import stack as local_stack
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import Stack, read_stack
 from coatcheck_client.project import Project, find_project
+from coatcheck_client.refusal import accepted
+from coatcheck_client.trouble import ExitCode
 
 _console = Console(highlight=False)
 
@@ -68,4 +72,14 @@ def show_stack() -> None:
         describe(project, stack)
     else:
         _console.print("start or mend it with `coatcheck up`")
-        raise typer.Exit(3)
+        raise typer.Exit(ExitCode.NOT_RUNNING)
+
+
+def show_deployment(stage: str) -> None:
+    """Where a stage's stack is and whether its API is well. Raises NotDeployed, Unreachable."""
+    deployment = find_deployment(stage)
+    with Api(deployment.output("ApiUrl")) as api:
+        accepted(api.request("GET", "/v1/health"))
+    _console.print(f"[green]ok  [/] {deployment.stack_name}")
+    for name, value in sorted(deployment.outputs.items()):
+        _console.print(f"  {name}  {value}", soft_wrap=True)
