@@ -24,7 +24,7 @@ def cancel(store: Store, caller: Caller, job_id: str, now: datetime, timings: Ti
         if job.state.final:
             raise Conflict(f"the job has {job.state} and stays so")
         try:
-            return job_of(store.write(cancel_write(job, now, timings)))
+            return job_of(store.write(cancel_write(job, caller, now, timings)))
         except Refused:
             continue
     raise Busy("the job changes faster than it can be cancelled: try again", headers={"Retry-After": "1"})
@@ -38,12 +38,12 @@ def owned_job(store: Store, caller: Caller, job_id: str, now: datetime) -> Job:
     return job
 
 
-def cancel_write(job: Job, now: datetime, timings: Timings) -> Update:
+def cancel_write(job: Job, caller: Caller, now: datetime, timings: Timings) -> Update:
     """Conditional on the state and attempt that were seen, so that what the API answers is what happened."""
     target = State.CANCELLING if job.state is State.RUNNING else State.CANCELLED
     end = ended(now, timings) | {"due": now + timings.due_grace} if target is State.CANCELLED else {}
     return update(
         job.key,
         (from_states(target, job.state), is_("attempt", job.attempt)),
-        end | {"state": target, "updated_at": now, "wrote": Wrote.TRANSITION},
+        end | {"state": target, "cancelled_by": caller.name, "updated_at": now, "wrote": Wrote.TRANSITION},
     )

@@ -6,6 +6,8 @@ from typing import Protocol
 
 import msgspec
 
+from coatcheck.entry import Entry
+
 
 @dataclass(frozen=True, kw_only=True)
 class Doorbell:
@@ -17,11 +19,11 @@ class Doorbell:
     attempt: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Wake:
-    """The message of a wait: a job to look at again."""
+class Wake(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The message of a wait: a job to look at again. Or, with an entry: what could not be written down at once."""
 
     job_id: str
+    entry: Entry | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,7 +61,12 @@ class Conclude:
     """The job is final, and its dead letter has yet to be sent if it is owed one."""
 
 
-Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude
+@dataclass(frozen=True, kw_only=True)
+class Tell:
+    """The job is final, and the recorder has not told of it in time."""
+
+
+Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude | Tell
 
 
 def next_step(job: Job, now: datetime, timings: Timings) -> Step:
@@ -74,7 +79,7 @@ def next_step(job: Job, now: datetime, timings: Timings) -> Step:
         case State.RUNNING | State.CANCELLING:
             return _owned(job, now, timings)
         case State.SUCCEEDED | State.FAILED | State.CANCELLED:
-            return Nothing() if job.freed else Conclude()
+            return _final(job, now)
 
 
 def _queued(job: Job, now: datetime, timings: Timings) -> Step:
@@ -92,6 +97,12 @@ def _owned(job: Job, now: datetime, timings: Timings) -> Step:
     if job.lease_until is not None and (job.due is None or job.due <= now):
         return Postpone(due=job.lease_until + timings.lease_grace)
     return Nothing()
+
+
+def _final(job: Job, now: datetime) -> Step:
+    if not job.freed:
+        return Conclude()
+    return Nothing() if job.told or (job.due is not None and job.due > now) else Tell()
 
 
 def _until(job: Job, until: datetime | None, now: datetime, timings: Timings) -> Step | None:

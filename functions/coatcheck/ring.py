@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
+from coatcheck.duty import Duty, discharge, tell
 from coatcheck.job import DEAD_LETTERED, Job, State, Wrote, job_key, job_of
 from coatcheck.next_step import (
     Conclude,
@@ -14,6 +15,7 @@ from coatcheck.next_step import (
     Send,
     Step,
     TakeOver,
+    Tell,
     Wait,
     Waiting,
     next_step,
@@ -70,6 +72,8 @@ def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
             _try(bell, unclaimed_write(job.key, job.attempt, gave_up(bell.timings), now, bell.timings))
         case Conclude():
             _conclude(bell, job)
+        case Tell():
+            tell(bell.store, job)
         case Waiting() | Nothing():
             pass
 
@@ -103,7 +107,7 @@ def _conclude(bell: Bell, job: Job) -> None:
                 failed_at=(job.finished_at or job.updated_at).isoformat().replace("+00:00", "Z"),
             )
         )
-    _try(bell, concluded_write(job))
+    discharge(bell.store, job, Duty.FREED)
 
 
 def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
@@ -141,12 +145,6 @@ def due_write(job: Job, due: datetime) -> Update:
         job.key,
         (is_("state", job.state), is_("attempt", job.attempt), as_seen("due", job.due)),
         {"due": due, "wrote": Wrote.MARK},
-    )
-
-
-def concluded_write(job: Job) -> Update:
-    return update(
-        job.key, (is_("state", job.state), is_("freed", False)), {"freed": True, "due": None, "wrote": Wrote.MARK}
     )
 
 

@@ -7,7 +7,7 @@ from coatcheck.aws.clients import BRIEF, dynamodb, s3, secrets, sqs
 from coatcheck.aws.dynamo_store import DynamoStore
 from coatcheck.aws.link_key import link_key
 from coatcheck.aws.s3_objects import S3Objects
-from coatcheck.aws.sqs_queues import SqsQueues
+from coatcheck.aws.sqs_queues import SqsQueues, WakeQueue
 from coatcheck.result_link import signed
 from coatcheck.ring import Bell
 from coatcheck.run import settings
@@ -73,6 +73,11 @@ def sign(job_id: str, until: datetime) -> str:
 
 
 @cache
+def wake_queue() -> WakeQueue:
+    return WakeQueue(sqs(), setting(settings.WAKE_QUEUE))
+
+
+@cache
 def bell() -> Bell:
-    queues = SqsQueues(sqs(), settings.lane_queues(), setting(settings.WAKE_QUEUE), setting(settings.DEAD_LETTER_QUEUE))
+    queues = SqsQueues(sqs(), settings.lane_queues(), wake_queue(), setting(settings.DEAD_LETTER_QUEUE))
     return Bell(store=jobs(), queues=queues, timings=settings.timings())

@@ -1,4 +1,4 @@
-"""The wake queue: ring the one rule for jobs whose wait is over."""
+"""The wake queue: ring the one rule for jobs whose wait is over, and write down what could not be at once."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -11,6 +11,7 @@ from coatcheck.aws.call_count import taken
 from coatcheck.aws.clients import sqs
 from coatcheck.aws.sqs_queues import SqsMessage
 from coatcheck.doorbell import Wake
+from coatcheck.entry import write_down
 from coatcheck.next_step import Waiting
 from coatcheck.ring import ring
 from coatcheck.run import settings
@@ -39,6 +40,9 @@ def _ring(record: Mapping[str, Any]) -> bool:
     wake = msgspec.json.decode(record["body"].encode(), type=Wake)
     now = datetime.now(UTC)
     try:
+        if wake.entry is not None:
+            write_down(ports.jobs(), wake.job_id, wake.entry)
+            return True
         step = ring(ports.bell(), wake.job_id, now)
         if isinstance(step, Waiting):
             url = settings.setting(settings.WAKE_QUEUE)

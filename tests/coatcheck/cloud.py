@@ -45,6 +45,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     ports.tenants,
     ports.tokens,
     ports.objects,
+    ports.wake_queue,
     ports.bell,
     ports.key_of_links,
     settings.timings,
@@ -210,7 +211,7 @@ def _create_tables(client: "DynamoDBClient") -> None:
     client.create_table(
         TableName="jobs",
         BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"},
+        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "item", "KeyType": "RANGE"}],
         AttributeDefinitions=[
             {"AttributeName": "id", "AttributeType": "S"},

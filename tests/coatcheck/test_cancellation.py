@@ -109,3 +109,10 @@ def test_a_job_past_its_time_is_unknown_although_the_table_still_has_it() -> Non
     with pytest.raises(NotFound):
         owned_job(stored(old), ACME, old.id, NOW)
     assert owned_job(stored(old), ACME, old.id, NOW - seconds(1)) == old
+
+
+@pytest.mark.parametrize("job", [a_job(), an_owned_job()])
+def test_the_row_says_who_asked_for_the_cancellation(job: Job) -> None:
+    store = stored(job)
+    cancel(store, Caller(tenant="acme", name="key …wxyz of backend"), JOB_ID, NOW, TIMINGS)
+    assert job_in(store).cancelled_by == "key …wxyz of backend"

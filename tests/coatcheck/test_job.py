@@ -31,7 +31,11 @@ FULL = an_owned_job(
     cursor_key="cursors/acme/x",
     error=Error(type="Timeout", message="no answer", retryable=False),
     result=StoredResult(key="k", version="v", bytes=0, content_type="text/plain", rows=0),
+    cancelled_by="key …abcd",
+    retry_of="j_before",
+    retried_as="j_after",
     freed=True,
+    told=True,
     wrote=Wrote.BEAT,
 )
 
@@ -50,7 +54,7 @@ def test_what_is_not_there_is_absent_from_the_row_and_zero_stays_zero() -> None:
 
 
 def test_attributes_of_a_later_version_are_passed_over() -> None:
-    assert job_of(row_of(FULL) | {"told": True, "waits_for": "tenant"}) == FULL
+    assert job_of(row_of(FULL) | {"weight": 3, "waits_for": "tenant"}) == FULL
 
 
 @given(at=st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1)))  # noqa: DTZ001  # hypothesis adds the zone itself

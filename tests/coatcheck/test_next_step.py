@@ -18,6 +18,7 @@ from coatcheck.next_step import (
     Send,
     Step,
     TakeOver,
+    Tell,
     Wait,
     Waiting,
     next_step,
@@ -66,7 +67,11 @@ def owed(job: Job, now: datetime = NOW) -> Step:
         pytest.param(a_job(state=State.SUCCEEDED), Conclude(), id="succeeded"),
         pytest.param(a_job(state=State.FAILED), Conclude(), id="failed"),
         pytest.param(a_job(state=State.CANCELLED), Conclude(), id="cancelled"),
-        pytest.param(a_job(state=State.FAILED, freed=True, due=PAST), Nothing(), id="failed and concluded"),
+        pytest.param(a_job(state=State.FAILED, told=True), Conclude(), id="told before it was concluded"),
+        pytest.param(a_job(state=State.FAILED, freed=True), Nothing(), id="concluded, the recorder is at it"),
+        pytest.param(a_job(state=State.FAILED, freed=True, due=NOW), Tell(), id="concluded, and never told"),
+        pytest.param(a_job(state=State.FAILED, freed=True, due=None), Tell(), id="never told, nobody would look"),
+        pytest.param(a_job(state=State.FAILED, freed=True, told=True, due=None), Nothing(), id="failed, all is done"),
     ],
 )
 def test_each_job_is_owed_one_thing(job: Job, step: Step) -> None:
@@ -102,6 +107,7 @@ def jobs(draw: st.DrawFn) -> Job:
         retry_at=draw(perhaps),
         due=draw(perhaps),
         freed=draw(st.booleans()),
+        told=draw(st.booleans()),
         error=draw(errors),
     )
 
@@ -111,7 +117,7 @@ def test_any_job_at_any_time_is_owed_something_and_the_same_whoever_asks(job: Jo
     step = owed(job, now)
     assert step == owed(replace(job), now)
     if job.state.final:
-        assert isinstance(step, Conclude | Nothing)
+        assert isinstance(step, Conclude | Tell | Nothing)
 
 
 @given(job=jobs(), now=around_now)
@@ -133,7 +139,9 @@ def test_rings_at_one_moment_come_to_rest_and_each_makes_at_most_one_transition(
 
 
 @given(job=jobs(), now=around_now)
-def test_an_open_job_is_never_left_without_somebody_who_will_look_again(job: Job, now: datetime) -> None:
+def test_a_job_that_is_owed_something_is_never_left_without_somebody_who_will_look_again(
+    job: Job, now: datetime
+) -> None:
     owned = job.state in (State.RUNNING, State.CANCELLING)
     if owned and job.lease_until is None:
         return  # no write of the product makes such a row
@@ -142,7 +150,8 @@ def test_an_open_job_is_never_left_without_somebody_who_will_look_again(job: Job
     for _ in range(4):
         ring(bell, job.id, now)
     after = job_in(store)
-    assert after.state.final or (after.due is not None and after.due > now)
+    done = after.freed and after.told
+    assert done or (after.due is not None and after.due > now)
 
 
 @given(job=jobs(), now=around_now)

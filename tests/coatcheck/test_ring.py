@@ -10,7 +10,7 @@ from coatcheck.claim import claim
 from coatcheck.doorbell import DeadLetter, Doorbell
 from coatcheck.job import Error, Job, Reason, State, Wrote
 from coatcheck.memory import MemoryQueues, MemoryStore
-from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, TakeOver, Wait, Waiting
+from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, TakeOver, Tell, Wait, Waiting
 from coatcheck.ring import Bell, ring, sent_write, take
 from coatcheck.store import Unavailable
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, seconds, stored
@@ -92,7 +92,7 @@ def test_a_refused_mark_asks_once_more_what_is_owed() -> None:
 
     at = scene(a_job(), CancelledMeanwhile())
     ring(at.bell, JOB_ID, NOW)
-    assert (at.job.state, at.job.freed, at.job.due) == (State.CANCELLED, True, None)
+    assert (at.job.state, at.job.freed, at.job.due) == (State.CANCELLED, True, a_job().due)
 
 
 def test_a_job_that_vanishes_under_the_ring_is_not_resurrected() -> None:
@@ -165,7 +165,8 @@ def test_a_dead_workers_job_is_taken_over_and_sent_in_two_rings() -> None:
 
 @pytest.mark.parametrize("reason", [Reason.ATTEMPTS_EXHAUSTED, Reason.NEVER_STARTED])
 def test_a_job_that_the_platform_gave_up_leaves_one_dead_letter_that_says_what_happened(reason: Reason) -> None:
-    failed = a_job(state=State.FAILED, attempt=5, failures=5, error=Error(type=reason, message="why"), finished_at=NOW)
+    error = Error(type=reason, message="why")
+    failed = a_job(state=State.FAILED, attempt=5, failures=5, error=error, finished_at=NOW, told=True)
     at = scene(failed)
     assert ring(at.bell, JOB_ID, NOW) == Conclude()
     assert ring(at.bell, JOB_ID, NOW) == Nothing()
@@ -191,7 +192,7 @@ def test_other_ends_leave_no_dead_letter_and_are_concluded_all_the_same(final: d
     at = scene(a_job(**final))
     ring(at.bell, JOB_ID, NOW)
     assert at.queues.dead_letters == []
-    assert (at.job.freed, at.job.due) == (True, None)
+    assert (at.job.freed, at.job.told) == (True, False)
 
 
 def test_a_dead_letter_that_cannot_be_sent_is_owed_until_it_is() -> None:
@@ -214,6 +215,14 @@ def test_concluding_twice_at_once_is_harmless() -> None:
     after = at.job
     take(at.bell, before, Conclude(), NOW)
     assert at.job == after
+
+
+def test_an_end_that_the_stream_lost_is_told_by_the_supervisors_rings() -> None:
+    at = scene(a_job(state=State.SUCCEEDED))
+    assert ring(at.bell, JOB_ID, NOW) == Conclude()
+    assert ring(at.bell, JOB_ID, NOW) == Nothing(), "the recorder has time until the row is due"
+    assert ring(at.bell, JOB_ID, NOW + TIMINGS.due_grace) == Tell()
+    assert (at.job.freed, at.job.told, at.job.due) == (True, True, None)
 
 
 def test_what_a_ring_saw_too_long_ago_changes_nothing() -> None:

@@ -1,14 +1,15 @@
 """A job's whole way through the functions, without the services between them: streams and queues are read by hand."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import boto3
 
 from coatcheck.aws import clients
-from handlers import dispatcher, wake, worker
+from handlers import dispatcher, recorder, wake, worker
 from tests.coatcheck.cloud import LANES, REGION, Cloud
 from tests.handlers.events import LambdaContext, failed_items, sqs_event
 
@@ -22,15 +23,22 @@ class Chain:
         arn = aws.dynamodb.describe_table(TableName="jobs")["Table"]["LatestStreamArn"]
         shard = self._streams.describe_stream(StreamArn=arn)["StreamDescription"]["Shards"][0]["ShardId"]
         begin = self._streams.get_shard_iterator(StreamArn=arn, ShardId=shard, ShardIteratorType="LATEST")
-        self._place = begin["ShardIterator"]
+        self._places = dict.fromkeys((dispatcher, recorder), begin["ShardIterator"])
 
     def dispatch(self) -> int:
         """Ring for the transitions since the last time; the filter is the one of the template."""
-        found = self._streams.get_records(ShardIterator=self._place)
-        self._place = found["NextShardIterator"]
-        records = [record for record in found["Records"] if _is_transition(record)]
+        return self._feed(dispatcher, _leaves_work)
+
+    def record(self) -> int:
+        """Write down the transitions since the last time; the filter is the one of the template."""
+        return self._feed(recorder, _is_change)
+
+    def _feed(self, consumer: ModuleType, counts: Callable[[dict[str, Any]], bool]) -> int:
+        found = self._streams.get_records(ShardIterator=self._places[consumer])
+        self._places[consumer] = found["NextShardIterator"]
+        records = [record for record in found["Records"] if _is_transition(record) and counts(record)]
         if records:
-            assert failed_items(dispatcher.handler({"Records": records}, LambdaContext(30))) == []
+            assert failed_items(consumer.handler({"Records": records}, LambdaContext(30))) == []
         return len(records)
 
     def work(self, lane: str = "interactive", seconds: float = 900) -> int:
@@ -48,7 +56,7 @@ class Chain:
     def run(self, most: int = 50) -> None:
         """Hand everything over until nothing is left to hand over."""
         for _ in range(most):
-            if not self.dispatch() + sum(self.work(lane) for lane in LANES) + self.wake():
+            if not self.dispatch() + sum(self.work(lane) for lane in LANES) + self.wake() + self.record():
                 return
         raise AssertionError("the chain never came to rest")
 
@@ -60,6 +68,14 @@ def _is_transition(record: dict[str, Any]) -> bool:
         and change["Keys"]["item"] == {"S": "job"}
         and change["NewImage"]["wrote"] == {"S": "transition"}
     )
+
+
+def _leaves_work(record: dict[str, Any]) -> bool:
+    return record["dynamodb"]["NewImage"]["state"]["S"] not in ("running", "cancelling")
+
+
+def _is_change(record: dict[str, Any]) -> bool:
+    return bool(record["eventName"] == "MODIFY")
 
 
 @contextmanager

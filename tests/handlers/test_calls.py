@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("empty_queues")
 MOST_CALLS_OF_A_SHORT_JOB = 10
 """Of the 12 that the whole design may take, two are for slots."""
 
+MOST_CALLS_OF_THE_RECORDER = 4
+
 
 def submitted(args: dict[str, Any] | None = None) -> str:
     body = json.dumps({"kind": "probe", "args": args or {}})
@@ -105,15 +107,19 @@ def test_a_claim_takes_one_call_and_a_heartbeat_two(aws: Cloud) -> None:
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_whole_short_job_takes_ten_calls_from_submit_to_its_conclusion(aws: Cloud) -> None:
+def test_a_whole_short_job_takes_ten_calls_from_submit_to_its_conclusion_and_four_of_the_recorder(aws: Cloud) -> None:
     chain = Chain(aws)
     with counting_calls() as calls:
         job_id = submitted()
-        chain.run()
-    job = job_in_table(job_id)
-    assert (job.state, job.freed, job.due) == (State.SUCCEEDED, True, None)
+        while chain.dispatch() + chain.work():
+            pass
     assert calls.total() <= MOST_CALLS_OF_A_SHORT_JOB, calls
     assert calls["SendMessage"] == 1
+    with counting_calls() as recorders:
+        chain.record()
+    job = job_in_table(job_id)
+    assert (job.state, job.freed, job.told, job.due) == (State.SUCCEEDED, True, True, None)
+    assert recorders.total() <= MOST_CALLS_OF_THE_RECORDER, recorders
 
 
 def test_each_checkpoint_takes_one_call(aws: Cloud) -> None:

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from coatcheck.aws.errors import code_of, passing_errors
 from coatcheck.doorbell import DeadLetter, Doorbell, Wake, message_body
+from coatcheck.entry import Entry
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
@@ -29,31 +30,43 @@ NOT_OURS = frozenset(
 GROUP = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
 
 
+class WakeQueue:
+    def __init__(self, client: "SQSClient", url: str) -> None:
+        self._client = client
+        self._url = url
+
+    def wake(self, job_id: str, delay: timedelta, entry: Entry | None = None) -> None:
+        seconds = min(900, max(0, math.ceil(delay.total_seconds())))
+        _send(self._client, self._url, message_body(Wake(job_id=job_id, entry=entry)), DelaySeconds=seconds)
+
+
 class SqsQueues:
-    def __init__(self, client: "SQSClient", lanes: Mapping[str, str], wake_url: str, dead_letter_url: str) -> None:
+    def __init__(self, client: "SQSClient", lanes: Mapping[str, str], waits: WakeQueue, dead_letter_url: str) -> None:
         self._client = client
         self._lanes = lanes
-        self._wake_url = wake_url
+        self._waits = waits
         self._dead_letter_url = dead_letter_url
 
     def ring(self, lane: str, doorbell: Doorbell) -> None:
         """The tenant is the group: SQS' fair queues let quiet tenants' messages pass a noisy one's."""
-        self._send(self._lanes[lane], message_body(doorbell), MessageGroupId=message_group(doorbell.tenant))
+        group = message_group(doorbell.tenant)
+        _send(self._client, self._lanes[lane], message_body(doorbell), MessageGroupId=group)
 
     def wake(self, job_id: str, delay: timedelta) -> None:
-        seconds = min(900, max(0, math.ceil(delay.total_seconds())))
-        self._send(self._wake_url, message_body(Wake(job_id=job_id)), DelaySeconds=seconds)
+        self._waits.wake(job_id, delay)
 
     def dead_letter(self, letter: DeadLetter) -> None:
-        self._send(
+        _send(
+            self._client,
             self._dead_letter_url,
             message_body(letter),
             MessageAttributes={"error_type": {"DataType": "String", "StringValue": letter.error_type}},
         )
 
-    def _send(self, url: str, body: str, **more: Any) -> None:
-        with passing_errors():
-            self._client.send_message(QueueUrl=url, MessageBody=body, **more)
+
+def _send(client: "SQSClient", url: str, body: str, **more: Any) -> None:
+    with passing_errors():
+        client.send_message(QueueUrl=url, MessageBody=body, **more)
 
 
 def message_group(tenant: str) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from coatcheck.aws import clients
-from coatcheck.aws.sqs_queues import SqsMessage, SqsQueues, message_group
+from coatcheck.aws.sqs_queues import SqsMessage, SqsQueues, WakeQueue, message_group
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.limits import BeyondLimits
 from coatcheck.memory import MemoryMessage, MemoryQueues
@@ -57,7 +57,7 @@ def post(request: pytest.FixtureRequest) -> Post:
 
 def sqs_queues(aws: Cloud) -> SqsQueues:
     lanes = {lane: aws.queues[lane] for lane in LANES}
-    return SqsQueues(clients.sqs(), lanes, aws.queues["wake"], aws.queues["dead-letters"])
+    return SqsQueues(clients.sqs(), lanes, WakeQueue(clients.sqs(), aws.queues["wake"]), aws.queues["dead-letters"])
 
 
 def test_a_doorbell_rings_in_its_lane_and_no_other(post: Post) -> None:
