@@ -13,7 +13,7 @@ from infra.python_function import PythonFunction
 from infra.queue import Queue
 from infra.results_bucket import ResultsBucket
 from infra.source import connect_source
-from infra.tables import JobsTable
+from infra.tables import IdempotencyTable, JobsTable
 
 
 class Lane(Construct):
@@ -26,6 +26,7 @@ class Lane(Construct):
         lane: LaneConfig,
         code: lambda_.Code,
         jobs: JobsTable,
+        idempotency: IdempotencyTable,
         results: ResultsBucket,
         unstarted: Queue,
     ) -> None:
@@ -52,6 +53,7 @@ class Lane(Construct):
         )
         self.worker.tell_timings(config)
         jobs.grant(self.worker, "GetItem", "PutItem", "Query", "UpdateItem")
+        idempotency.grant(self.worker, "GetItem", "PutItem", "UpdateItem")  # for dead letters that come back
         results.let_write(self.worker)
         connect_source(self.worker, config.source)
         if lane.network:
@@ -71,6 +73,7 @@ class Lanes(Construct):
         config: Config,
         code: lambda_.Code,
         jobs: JobsTable,
+        idempotency: IdempotencyTable,
         results: ResultsBucket,
         unstarted: Queue,
     ) -> None:
@@ -83,6 +86,7 @@ class Lanes(Construct):
                 lane=lane,
                 code=code,
                 jobs=jobs,
+                idempotency=idempotency,
                 results=results,
                 unstarted=unstarted,
             )

@@ -15,6 +15,7 @@ from infra.doorbells import Doorbells
 from infra.function_code import FunctionCode, function_code
 from infra.lane import Lanes
 from infra.link_key import LinkKey
+from infra.operator import Operator
 from infra.private_bucket import AccessLogs
 from infra.queue import Queue
 from infra.results_bucket import ResultsBucket
@@ -44,7 +45,16 @@ class CoatcheckStack(cdk.Stack):
         results = ResultsBucket(self, "Results", config=config, access_logs=access_logs)
 
         unstarted = Unstarted(self, "Unstarted", config=config, code=code, jobs=jobs)
-        lanes = Lanes(self, "Lanes", config=config, code=code, jobs=jobs, results=results, unstarted=unstarted.queue)
+        lanes = Lanes(
+            self,
+            "Lanes",
+            config=config,
+            code=code,
+            jobs=jobs,
+            idempotency=idempotency,
+            results=results,
+            unstarted=unstarted.queue,
+        )
         wake = Queue(
             self,
             "WakeQueue",
@@ -73,6 +83,8 @@ class CoatcheckStack(cdk.Stack):
         )
         Wake(self, "Wake", config=config, code=code, doorbells=doorbells)
         supervisor = Supervisor(self, "Supervisor", config=config, code=code, doorbells=doorbells)
+
+        operator = Operator(self, "Operator", config=config, code=code, jobs=jobs, idempotency=idempotency)
 
         api = Api(
             self,
@@ -107,6 +119,7 @@ class CoatcheckStack(cdk.Stack):
             UnstartedQueueUrl=unstarted.queue.url,
             DeadLetterQueueUrl=dead_letters.url,
             SupervisorFunction=supervisor.function.function.function_name,
+            OperatorFunction=operator.function.function.function_name,
             AlarmTopic=alarms.topic.topic_arn,
         )
 

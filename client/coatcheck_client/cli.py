@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import demo, jobs, keys, listing, operating, stack
+from coatcheck_client.commands import demo, dlq, jobs, keys, listing, operating, stack
 from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app.command()(jobs.submit)
 app.command()(jobs.watch)
 app.command()(jobs.download)
 app.command()(listing.jobs)
+app.add_typer(dlq.app, name="dlq")
 app.add_typer(keys.app, name="keys")
 app.command()(operating.supervise)
 app.command()(operating.logs)

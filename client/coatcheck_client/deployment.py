@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_lambda import LambdaClient
     from types_boto3_logs import CloudWatchLogsClient
+    from types_boto3_sqs import SQSClient
 
 LOCAL = "local"
 
@@ -75,6 +76,15 @@ class Deployment:
 
         # a supervisor's round may take as long as its function may run
         return self.session.client("lambda", endpoint_url=self.endpoint_url, config=Config(read_timeout=900))
+
+    @cached_property
+    def sqs(self) -> "SQSClient":
+        return self.session.client("sqs", endpoint_url=self.endpoint_url)
+
+    @property
+    def operator(self) -> str:
+        """Who acts: the identity of the current credentials, as AWS names it."""
+        return self.session.client("sts", endpoint_url=self.endpoint_url).get_caller_identity()["Arn"]
 
     @cached_property
     def logs(self) -> "CloudWatchLogsClient":

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
+from coatcheck.entry import Act, note
 from coatcheck.idempotency import args_of, holder, natural_key, natural_key_write
 from coatcheck.job import REDRIVABLE, Job, State, Wrote, job_key, job_of
 from coatcheck.job_id import RANDOM_BYTES, new_job_id
@@ -33,7 +34,8 @@ def redrive(
         kind = _kind(job)
         unique = natural_key(kind, job)
         naturals = [] if unique is None else [natural_key_write(unique, job, ended, now, timings)]
-        refused = refusals(store, [*job_writes(job), retried_write(old, job), *naturals])
+        noted = note(old, Act.REDRIVEN, asked_by, now, job.id)
+        refused = refusals(store, [*job_writes(job), retried_write(old, job), noted, *naturals])
         if not refused:
             return job
         old = job_of(store.get(old.key) or {})

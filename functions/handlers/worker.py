@@ -15,13 +15,17 @@ from aws_lambda_powertools import Logger, Tracer
 from coatcheck.aws import clients
 from coatcheck.aws.call_count import taken
 from coatcheck.aws.database_secret import database_url
-from coatcheck.aws.sqs_queues import SqsMessage
+from coatcheck.aws.sqs_queues import REDRIVE, SqsMessage
 from coatcheck.context import Source
-from coatcheck.doorbell import Doorbell
+from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.job import job_key, job_of
+from coatcheck.problem import Busy, Problem
+from coatcheck.redrive import redrive
 from coatcheck.run import settings
 from coatcheck.run.clock import WallClock
 from coatcheck.run.watchdog import FaultHandlerWatchdog
 from coatcheck.run.worker import Delivery, Desk, work
+from coatcheck.store import Unavailable
 from handlers import ports
 
 logger = Logger()
@@ -46,6 +50,10 @@ def _own(fields: dict[str, object]) -> dict[str, object]:
     return {f"{name}_" if name in RESERVED else name: value for name, value in fields.items()}
 
 
+DEAD_LETTER = "dead letter"
+"""Who asked for a job that a dead letter, moved by hand, made."""
+
+
 class NoSource(Exception):
     """A kind asked for the source, but the deployment names none."""
 
@@ -53,6 +61,8 @@ class NoSource(Exception):
 @tracer.capture_lambda_handler(capture_response=False)
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:
     (record,) = event["Records"]
+    if REDRIVE in record["messageAttributes"]:
+        return {"batchItemFailures": [] if _redriven(record["body"]) else [{"itemIdentifier": record["messageId"]}]}
     doorbell = msgspec.json.decode(record["body"].encode(), type=Doorbell)
     logger.append_keys(job_id=doorbell.job_id, attempt=doorbell.attempt, tenant=doorbell.tenant, kind=doorbell.kind)
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
@@ -67,6 +77,24 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:
     done = work(_desk(), delivery)
     logger.info("answered", calls=taken())
     return {"batchItemFailures": [] if done else [{"itemIdentifier": record["messageId"]}]}
+
+
+def _redriven(body: str) -> bool:
+    """A dead letter that was put into the lane by hand tries its job again. False if the message must come back."""
+    letter = msgspec.json.decode(body.encode(), type=DeadLetter)
+    store = ports.jobs_and_keys()
+    try:
+        row = store.get(job_key(letter.job_id))
+        if row is not None:
+            redrive(store, job_of(row), DEAD_LETTER, settings.timings(), os.urandom, datetime.now(UTC))
+    except Busy:
+        return False
+    except Problem as problem:  # it would be refused again, and the job's own row is as it was
+        logger.warning("a dead letter could not be redriven", job_id=letter.job_id, why=problem.detail)
+    except Unavailable as error:
+        logger.warning("a dead letter could not be redriven now", job_id=letter.job_id, code=error.code)
+        return False
+    return True
 
 
 @cache

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from coatcheck.doorbell import Doorbell
+from coatcheck.doorbell import DeadLetter, Doorbell
 from coatcheck.job import Job, State, job_key, job_of, row_of
 from coatcheck.memory import MemoryStore
 from coatcheck.timings import Timings
@@ -58,6 +58,19 @@ def an_owned_job(**changes: Any) -> Job:
 
 def doorbell(job: Job, **changes: Any) -> Doorbell:
     return replace(Doorbell(job_id=job.id, tenant=job.tenant, kind=job.kind, attempt=job.attempt), **changes)
+
+
+def dead_letter(job: Job) -> DeadLetter:
+    return DeadLetter(
+        job_id=job.id,
+        tenant=job.tenant,
+        kind=job.kind,
+        attempt=job.attempt,
+        failures=job.failures,
+        error_type="attempts_exhausted",
+        error_message="failed 5 times",
+        failed_at="2026-11-10T12:00:00.000Z",
+    )
 
 
 def stored(*jobs: Job) -> MemoryStore:

@@ -1,6 +1,7 @@
 """The live stack as tests use it: its API over real HTTP, its AWS side, and its worker processes."""
 
 import gzip
+import json
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -162,6 +163,23 @@ class LiveStack:
         """Put a message into a lane's queue by hand."""
         url = self.deployment.output(f"{lane.capitalize()}QueueUrl")
         self._client("sqs").send_message(QueueUrl=url, MessageBody=body)
+
+    def move_letter(self, job_id: str, lane: str) -> bool:
+        """Move a job's dead letter into a lane's queue, as the console does: whole. False if none is to be seen."""
+        sqs, source = self.deployment.sqs, self.deployment.output("DeadLetterQueueUrl")
+        found = sqs.receive_message(
+            QueueUrl=source, MaxNumberOfMessages=10, VisibilityTimeout=1, MessageAttributeNames=["All"]
+        )
+        for letter in found.get("Messages", []):
+            if json.loads(letter["Body"])["job_id"] == job_id:
+                sqs.send_message(
+                    QueueUrl=self.deployment.output(f"{lane.capitalize()}QueueUrl"),
+                    MessageBody=letter["Body"],
+                    MessageAttributes=letter["MessageAttributes"],
+                )
+                sqs.delete_message(QueueUrl=source, ReceiptHandle=letter["ReceiptHandle"])
+                return True
+        return False
 
     def purge(self, output: str) -> None:
         """Lose all messages of a queue."""

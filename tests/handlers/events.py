@@ -105,7 +105,10 @@ def sqs_event(*messages: Mapping[str, Any], receives: int = 1) -> dict[str, Any]
                 "ApproximateFirstReceiveTimestamp": "1794312000001",
             }
             | dict(message.get("Attributes", {})),
-            "messageAttributes": {},
+            "messageAttributes": {
+                name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
+                for name, value in message.get("MessageAttributes", {}).items()
+            },
             "md5OfBody": message.get("MD5OfBody", ""),
             "eventSource": "aws:sqs",
             "eventSourceARN": "arn:aws:sqs:ap-south-1:123456789012:interactive",

@@ -11,7 +11,7 @@ from coatcheck.job import Job, State, job_key
 from coatcheck.run.settings import SOURCE_ROWS_PER_SECOND, SOURCE_SECRET_ARN, SOURCE_URL
 from handlers import ports, worker
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
-from tests.coatcheck.rows import doorbell
+from tests.coatcheck.rows import dead_letter, doorbell
 from tests.coatcheck.scripts import Args, Play, playing
 from tests.handlers.events import LambdaContext, failed_items, message, sqs_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
@@ -184,3 +184,34 @@ def test_logs_tell_which_job_but_neither_its_args_nor_what_it_said(
     assert "48812" not in caplog.text
     (line,) = [record for record in caplog.records if record.message == "paging"]
     assert (vars(line)["page"], vars(line)["name_"]) == (3, "of the page")
+
+
+def moved_by_hand(aws: Cloud, job: Job) -> dict[str, Any]:
+    """A dead letter as SQS moves it from its queue into a lane's: with its attributes."""
+    bell = ports.bell()
+    bell.queues.dead_letter(dead_letter(job))
+    (letter,) = aws.sqs.receive_message(QueueUrl=aws.queues["dead-letters"], MessageAttributeNames=["All"])["Messages"]
+    return dict(letter)
+
+
+def test_a_dead_letter_that_is_moved_to_its_lane_by_hand_tries_the_job_again_once(aws: Cloud) -> None:
+    old = add_job(state=State.FAILED, finished_at=now())
+    letter = moved_by_hand(aws, old)
+    assert works(letter) == []
+    new = job_in_table(old.id).retried_as
+    assert new is not None
+    assert works(letter) == []  # delivered twice
+    assert (job_in_table(old.id).retried_as, job_in_table(new).state) == (new, State.QUEUED)
+
+
+@pytest.mark.parametrize("state", [State.RUNNING, State.SUCCEEDED])
+def test_a_dead_letter_of_a_job_that_cannot_be_tried_again_is_forgotten(aws: Cloud, state: State) -> None:
+    job = job_in_table(add_job(state=state).id)
+    assert works(moved_by_hand(aws, job)) == []
+    assert job_in_table(job.id) == job
+
+
+def test_a_dead_letter_comes_back_when_the_service_does_not_answer(aws: Cloud) -> None:
+    letter = moved_by_hand(aws, add_job(state=State.FAILED, finished_at=now()))
+    with troubled(clients.dynamodb(), *[BUSY] * 20):
+        assert works(letter) == [letter["MessageId"]]

@@ -27,6 +27,9 @@ NOT_OURS = frozenset(
 """The message was deleted, or received again, or is past its 12 hours. The row decides, so this changes nothing."""
 
 
+REDRIVE = "redrive"
+"""The attribute by which a dead letter is known in whatever queue it is put: moved to a lane, it tries its job again."""
+
 GROUP = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
 
 
@@ -60,7 +63,10 @@ class SqsQueues:
             self._client,
             self._dead_letter_url,
             message_body(letter),
-            MessageAttributes={"error_type": {"DataType": "String", "StringValue": letter.error_type}},
+            MessageAttributes={
+                "error_type": {"DataType": "String", "StringValue": letter.error_type},
+                REDRIVE: {"DataType": "String", "StringValue": letter.job_id},
+            },
         )
 
 

@@ -1,0 +1,178 @@
+"""dlq list, show, redrive, purge: jobs that have failed for good, and what to do about them."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+import msgspec
+import typer
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from coatcheck_client.commands.options import Json, Stage
+from coatcheck_client.dead_letters import DeadLetter, DeadLetterQueue, Redriven, Wanted, batches, note_purge, redrive
+from coatcheck_client.deployment import LOCAL, Deployment, find_deployment
+from coatcheck_client.trouble import ExitCode, Trouble
+
+_console = Console(highlight=False, markup=False, soft_wrap=True)
+_errors = Console(highlight=False, markup=False, stderr=True, soft_wrap=True)
+
+app = typer.Typer(no_args_is_help=True, help="Dead letters: jobs that have failed for good; look, try again, purge.")
+
+Jobs = Annotated[list[str] | None, typer.Argument(help="Ids of jobs (default: every job that has a letter).")]
+Kind = Annotated[str | None, typer.Option(help="Only jobs of this kind.")]
+Tenant = Annotated[str | None, typer.Option(help="Only jobs of this tenant.")]
+Error = Annotated[str | None, typer.Option(help="Only jobs that failed so, such as timed_out.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many it would be, and do nothing.")]
+
+
+class NoLetter(Trouble):
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, job_id: str) -> None:
+        super().__init__(
+            f"there is no dead letter of {job_id}", hint="somebody may be at work on it: try again in 5 minutes"
+        )
+
+
+@app.command(name="list")
+def list_(
+    kind: Kind = None, tenant: Tenant = None, error: Error = None, json: Json = False, stage: Stage = LOCAL
+) -> None:
+    """Show the jobs that have a dead letter, one line each."""
+    letters = _looked_at(find_deployment(stage), Wanted(kind=kind, tenant=tenant, error=error))
+    jobs = _by_job(letters)
+    if json:
+        for letter in jobs.values():
+            print(msgspec.json.encode(_shown(letter)).decode())  # noqa: T201 (the command's output)
+        return
+    table = Table("job", "tenant", "kind", "failures", "error", "failed at (UTC)", box=None)
+    for letter in sorted(jobs.values(), key=lambda letter: letter.failed_at):
+        table.add_row(
+            letter.job_id, letter.tenant, letter.kind, str(letter.failures), letter.error_type, letter.failed_at[:19]
+        )
+    if jobs:
+        _console.print(table)
+    _errors.print(f"{len(jobs)} jobs, {len(letters)} messages")
+
+
+@app.command()
+def show(job: Annotated[str, typer.Argument(help="The job's id.")], stage: Stage = LOCAL) -> None:
+    """Show one job's dead letter whole, as JSON."""
+    letters = _looked_at(find_deployment(stage), Wanted(job_ids=frozenset({job})))
+    if not letters:
+        raise NoLetter(job)
+    print(msgspec.json.format(msgspec.json.encode(_shown(letters[0]))).decode())  # noqa: T201 (the command's output)
+
+
+@app.command(name="redrive")
+def redrive_(
+    jobs: Jobs = None,
+    kind: Kind = None,
+    tenant: Tenant = None,
+    error: Error = None,
+    per_second: Annotated[float, typer.Option(min=0.1, help="The most jobs to try again in a second.")] = 10.0,
+    dry_run: DryRun = False,
+    stage: Stage = LOCAL,
+) -> None:
+    """Try jobs again, each as one new job that goes on from the old one's checkpoint.
+
+    The letter of a job that is tried again is deleted; one that cannot be tried again stays in the queue.
+    """
+    deployment = find_deployment(stage)
+    queue = DeadLetterQueue(deployment)
+    meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
+    if dry_run or not meant:
+        queue.put_back(meant)
+        _count("would be tried again", meant)
+        return
+    done: list[Redriven] = []
+    by_job = _grouped(meant)
+    queue.put_back(by_job.pop("", []))  # what is no letter of ours stays
+    with Progress(console=_errors, disable=not _errors.is_terminal) as progress:
+        task = progress.add_task("trying again", total=len(by_job))
+        for batch in batches(list(by_job)):
+            began = time.monotonic()
+            answers = redrive(deployment, batch, deployment.operator)
+            done += answers
+            for answer in answers:
+                letters = by_job[answer.job_id]
+                (queue.put_back if answer.retried_as is None else queue.throw_away)(letters)
+            progress.advance(task, len(batch))
+            time.sleep(max(0.0, began + len(batch) / per_second - time.monotonic()))  # the pace that was asked for
+    for answer in done:
+        _console.print(answer.job_id, _became(answer))
+    refused = sum(answer.retried_as is None for answer in done)
+    _errors.print(f"{len(done) - refused} jobs are tried again, {refused} could not be and stay in the queue")
+    if refused:
+        raise typer.Exit(ExitCode.REFUSED)
+
+
+@app.command()
+def purge(
+    jobs: Jobs = None,
+    kind: Kind = None,
+    tenant: Tenant = None,
+    error: Error = None,
+    dry_run: DryRun = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    stage: Stage = LOCAL,
+) -> None:
+    """Throw dead letters away. The jobs stay as they are, and can still be tried again by their ids over the API."""
+    deployment = find_deployment(stage)
+    queue = DeadLetterQueue(deployment)
+    meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
+    _count("would be thrown away" if dry_run else "to throw away", meant)
+    if dry_run or not meant or not (yes or typer.confirm("Throw them away?")):
+        queue.put_back(meant)
+        return
+    note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id], deployment.operator)
+    queue.throw_away(meant)
+    _errors.print(f"{len(meant)} messages are gone")
+
+
+def _looked_at(deployment: Deployment, wanted: Wanted) -> list[DeadLetter]:
+    queue = DeadLetterQueue(deployment)
+    letters = _selected(queue, wanted)
+    queue.put_back(letters)
+    return letters
+
+
+def _selected(queue: DeadLetterQueue, wanted: Wanted) -> list[DeadLetter]:
+    with Progress(console=_errors, disable=not _errors.is_terminal, transient=True) as progress:
+        task = progress.add_task("reading", total=queue.count() or None)
+        return queue.selected(wanted, lambda number: progress.update(task, completed=number))
+
+
+def _by_job(letters: Iterable[DeadLetter]) -> dict[str, DeadLetter]:
+    return {letter.job_id: letter for letter in letters}
+
+
+def _grouped(letters: Iterable[DeadLetter]) -> dict[str, list[DeadLetter]]:
+    grouped: dict[str, list[DeadLetter]] = {}
+    for letter in letters:
+        grouped.setdefault(letter.job_id, []).append(letter)
+    return grouped
+
+
+def _count(what: str, letters: Sequence[DeadLetter]) -> None:
+    jobs = _by_job(letters)
+    _errors.print(f"{len(jobs)} jobs {what} ({len(letters)} messages)")
+    for (kind, error), number in Counter((each.kind, each.error_type) for each in jobs.values()).most_common():
+        _errors.print(f"  {number:6,}  {kind}  {error}")
+
+
+def _became(answer: Redriven) -> str:
+    if answer.retried_as is None:
+        return f"is not tried again: {answer.refused}"
+    start = f"goes on at {answer.start:,}" if answer.start else "starts at zero"
+    return f"is now {answer.retried_as}, which {start}"
+
+
+def _shown(letter: DeadLetter) -> dict[str, object]:
+    return {
+        name: value for name, value in asdict(letter).items() if name not in {"receipt", "body"} or not letter.job_id
+    }

@@ -1,0 +1,175 @@
+"""The dead-letter queue: what lies in it, taken out for a while, put back or thrown away."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from coatcheck_client.deployment import Deployment
+from coatcheck_client.trouble import Trouble
+
+if TYPE_CHECKING:
+    from types_boto3_sqs.type_defs import MessageTypeDef
+
+T = TypeVar("T")
+
+BATCH = 10
+HOLD_SECONDS = 300
+"""So long a letter is out of the queue. What is neither put back nor thrown away by then comes back by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeadLetter:
+    """One message. The queue is at least once: a job may have several. `body` is kept for what this version lacks."""
+
+    job_id: str
+    tenant: str = ""
+    kind: str = ""
+    attempt: int = 0
+    failures: int = 0
+    error_type: str = ""
+    error_message: str = ""
+    failed_at: str = ""
+    receipt: str = ""
+    body: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """Which letters are meant. Empty: all."""
+
+    job_ids: frozenset[str] = frozenset()
+    kind: str | None = None
+    tenant: str | None = None
+    error: str | None = None
+
+    def admits(self, letter: DeadLetter) -> bool:
+        return (
+            (not self.job_ids or letter.job_id in self.job_ids)
+            and self.kind in (None, letter.kind)
+            and self.tenant in (None, letter.tenant)
+            and self.error in (None, letter.error_type)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Redriven:
+    """What became of a job: the new one and how far that is already, or why there is none."""
+
+    job_id: str
+    retried_as: str | None = None
+    start: int = 0
+    refused: str | None = None
+
+
+class OperatorFailed(Trouble):
+    def __init__(self, answer: str) -> None:
+        super().__init__(f"the operators' function failed: {answer}", hint="see `coatcheck logs operator`")
+
+
+class DeadLetterQueue:
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._sqs = deployment.sqs
+        self._url = deployment.output("DeadLetterQueueUrl")
+
+    def count(self) -> int:
+        """About how many messages can be received now."""
+        found = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["ApproximateNumberOfMessages"])
+        return int(found["Attributes"]["ApproximateNumberOfMessages"])
+
+    def taken(self, hold_seconds: int = HOLD_SECONDS) -> Iterator[DeadLetter]:
+        """Every letter that can be received, each hidden from others for a while."""
+        while messages := self._sqs.receive_message(
+            QueueUrl=self._url, MaxNumberOfMessages=BATCH, VisibilityTimeout=hold_seconds, WaitTimeSeconds=1
+        ).get("Messages"):
+            yield from map(_letter, messages)
+
+    def put_back(self, letters: Sequence[DeadLetter]) -> None:
+        for batch in batches(letters):
+            self._sqs.change_message_visibility_batch(
+                QueueUrl=self._url,
+                Entries=[
+                    {"Id": str(number), "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
+                    for number, letter in enumerate(batch)
+                ],
+            )
+
+    def throw_away(self, letters: Sequence[DeadLetter]) -> None:
+        for batch in batches(letters):
+            self._sqs.delete_message_batch(
+                QueueUrl=self._url,
+                Entries=[{"Id": str(number), "ReceiptHandle": letter.receipt} for number, letter in enumerate(batch)],
+            )
+
+    def selected(self, wanted: Wanted, seen: Callable[[int], None] = lambda _: None) -> list[DeadLetter]:
+        """The letters that are meant, taken out; the others are put back. `seen` is told how many were looked at."""
+        meant, others = [], []
+        for number, letter in enumerate(self.taken(), start=1):
+            (meant if wanted.admits(letter) else others).append(letter)
+            seen(number)
+        self.put_back(others)
+        return meant
+
+
+def redrive(deployment: Deployment, job_ids: Sequence[str], by: str) -> list[Redriven]:
+    """Try jobs again; asked twice, it answers the same. Raises OperatorFailed."""
+    return [
+        Redriven(
+            job_id=each["id"],
+            retried_as=each.get("retried_as"),
+            start=int(each.get("from", 0)),
+            refused=each.get("refused"),
+        )
+        for each in _operated(deployment, {"act": "redrive", "job_ids": list(job_ids), "by": by})
+    ]
+
+
+def note_purge(deployment: Deployment, job_ids: Sequence[str], by: str) -> None:
+    """Let the jobs' histories say who threw their dead letters away. Raises OperatorFailed."""
+    for batch in batches(job_ids):
+        _operated(deployment, {"act": "purged", "job_ids": list(batch), "by": by})
+
+
+def _operated(deployment: Deployment, act: dict[str, object]) -> list[dict[str, str]]:
+    answer = deployment.functions.invoke(
+        FunctionName=deployment.output("OperatorFunction"), Payload=json.dumps(act).encode()
+    )
+    text = answer["Payload"].read().decode()
+    if answer.get("FunctionError"):
+        raise OperatorFailed(text)
+    jobs: list[dict[str, str]] = json.loads(text)["jobs"]
+    return jobs
+
+
+def _letter(message: "MessageTypeDef") -> DeadLetter:
+    """A message that is none of ours is shown, too, as what it is."""
+    body, receipt = message["Body"], message["ReceiptHandle"]
+    try:
+        return msgspec.json.decode(body, type=_Body).letter(body, receipt)
+    except msgspec.DecodeError:
+        return DeadLetter(job_id="", error_message="not a dead letter of Coatcheck", receipt=receipt, body=body)
+
+
+class _Body(msgspec.Struct, frozen=True, kw_only=True):
+    """What the platform writes; an older or newer one may write less or more."""
+
+    job_id: str
+    tenant: str = ""
+    kind: str = ""
+    attempt: int = 0
+    failures: int = 0
+    error_type: str = ""
+    error_message: str = ""
+    failed_at: str = ""
+
+    def letter(self, body: str, receipt: str) -> DeadLetter:
+        return DeadLetter(**msgspec.structs.asdict(self), receipt=receipt, body=body)
+
+
+def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """As many at once as SQS and the operators' function take."""
+    for start in range(0, len(items), BATCH):
+        yield items[start : start + BATCH]

@@ -1,0 +1,34 @@
+"""The operators' function: no event reaches it but an invocation by whoever may invoke it."""
+
+from aws_cdk import aws_lambda as lambda_
+from constructs import Construct
+
+from infra.config import Config
+from infra.python_function import PythonFunction
+from infra.tables import IdempotencyTable, JobsTable
+
+
+class Operator(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        id_: str,
+        *,
+        config: Config,
+        code: lambda_.Code,
+        jobs: JobsTable,
+        idempotency: IdempotencyTable,
+    ) -> None:
+        super().__init__(scope, id_)
+        self.function = PythonFunction(
+            self,
+            "Operator",
+            config=config,
+            code=code,
+            name="operator",
+            handler="operator",
+            size=config.ring_function,
+        )
+        self.function.tell_timings(config)
+        for table in (jobs, idempotency):
+            table.grant(self.function, "GetItem", "PutItem", "UpdateItem")

@@ -1,0 +1,64 @@
+"""Dead letters: found, tried again, thrown away, by the command and by hand."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from coatcheck_client.cli import app
+from tests.e2e.live import Client, LiveStack
+
+PERMANENT_SOON = {"fail_times": 99, "fail_with": "transient"}
+
+
+@pytest.fixture
+def command(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
+    monkeypatch.setenv("COATCHECK_LOCAL", str(live.project.local))
+    yield CliRunner()
+
+
+def dlq(command: CliRunner, *arguments: str) -> Result:
+    done = command.invoke(app, ["dlq", *arguments])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def listed(command: CliRunner, *arguments: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in dlq(command, "list", "--json", *arguments).stdout.splitlines()]
+
+
+def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_gone(
+    live: LiveStack, client: Client, command: CliRunner
+) -> None:
+    job_id = client.submit("probe", PERMANENT_SOON)
+    client.wait_state(job_id, "failed", within=60)
+    (letter,) = live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == job_id], within=30)
+    assert (letter["kind"], letter["error_type"], letter["failures"]) == ("probe", "attempts_exhausted", 5)
+    assert json.loads(dlq(command, "show", job_id).stdout)["tenant"] == "bharat-bazaar"
+    assert "1 jobs would be tried again" in dlq(command, "redrive", job_id, "--dry-run").stderr
+    assert listed(command, "--error", "timed_out") == []
+
+    done = dlq(command, "redrive", job_id)
+    assert done.exit_code == 0, done.stderr
+    new = str(client.status(job_id)["retried_as"])
+    assert new in done.stdout
+    assert client.status(new)["retry_of"] == job_id
+    assert client.request("POST", f"/v1/jobs/{job_id}/retry").document["id"] == new
+    assert job_id not in [each["job_id"] for each in listed(command)]
+    noted = [each for each in client.request("GET", f"/v1/jobs/{job_id}/history").document["items"] if "act" in each]
+    assert [(each["act"], each["detail"]) for each in noted] == [("redriven", new)]
+
+    client.wait_state(new, "failed", within=60)
+    live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == new], within=30)
+    assert "1 jobs to throw away" in dlq(command, "purge", new, "--yes").stderr
+    assert new not in [each["job_id"] for each in listed(command)]
+    assert client.status(new)["state"] == "failed"
+
+
+def test_a_letter_that_is_moved_to_its_lane_by_hand_tries_the_job_again(live: LiveStack, client: Client) -> None:
+    job_id = client.submit("probe", PERMANENT_SOON)
+    client.wait_state(job_id, "failed", within=60)
+    live.wait_for(lambda: live.move_letter(job_id, "interactive"), within=30)
+    new = live.wait_for(lambda: client.status(job_id).get("retried_as"), within=30)
+    assert client.request("DELETE", f"/v1/jobs/{new}").status in (200, 202)
