@@ -48,10 +48,14 @@ ACKNOWLEDGED = (
         reason="A presigned link can do what its signer can. The function signs links to the results of the "
         "caller's own jobs, whose keys it takes from the jobs' rows.",
     ),
-    Acknowledged(
-        where="Dispatcher/Dispatcher/Role/DefaultPolicy/Resource",
-        finding="AwsSolutions-IAM5[Resource::{Dispatcher/LostRecords/Resource}/*]",
-        reason="Lambda makes up the names under which it puts records that it gives up; the bucket holds nothing else.",
+    *(
+        Acknowledged(
+            where=f"{consumer}/{consumer}/Role/DefaultPolicy/Resource",
+            finding="AwsSolutions-IAM5[Resource::{LostRecords/Resource}/*]",
+            reason="Lambda makes up the names under which it puts records that it gives up; "
+            "the bucket holds nothing else.",
+        )
+        for consumer in ("Dispatcher", "Recorder")
     ),
     Acknowledged(
         where="*/Function/Resource",
@@ -62,7 +66,7 @@ ACKNOWLEDGED = (
         where="WakeQueue/Queue/Resource",
         finding="AwsSolutions-SQS3",
         reason="A wake message is a hint that may be lost: the row that it is about is due to the supervisor. "
-        "Kept for later it would be wrong.",
+        "Kept for later it would be wrong. One that carries a history's entry is seen by the alarm of its age.",
     ),
     Acknowledged(
         where="DeadLetters/Queue/Resource",
@@ -113,7 +117,7 @@ ACKNOWLEDGED = (
         for where in (
             "AccessLogs/*",
             "Results/Bucket/Resource",
-            "Dispatcher/LostRecords/Resource",
+            "LostRecords/Resource",
         )
     ),
 )

@@ -9,6 +9,7 @@ from constructs import Construct
 
 from infra.dispatcher import Dispatcher
 from infra.queue import Queue
+from infra.recorder import Recorder
 
 MINUTE = cdk.Duration.minutes(1)
 
@@ -46,25 +47,26 @@ class Alarms(Construct):
             description=f"A message has waited in the queue {queue.name} for longer than {seconds} s.",
         )
 
-    def watch_stream(self, dispatcher: Dispatcher) -> None:
+    def watch_stream(self, consumer: Dispatcher | Recorder) -> None:
+        name = consumer.function.name
         self._alarm(
-            "LostRecords",
+            f"LostRecords-{name}",
             cloudwatch.Metric(
                 namespace="AWS/Lambda",
                 metric_name="OnFailureDestinationDeliveredEventCount",
-                dimensions_map={"EventSourceMappingUUID": dispatcher.mapping.event_source_mapping_id},
+                dimensions_map={"EventSourceMappingUUID": consumer.mapping.event_source_mapping_id},
                 period=MINUTE,
                 statistic="Sum",
             ),
             threshold=1,
-            description="Records of the jobs table's stream were given up and put into the bucket of lost records. "
-            "The supervisor rings their jobs when they are due.",
+            description=f"The {name} gave up records of the jobs table's stream and put them into the bucket of "
+            "lost records. The supervisor rings their jobs when due; histories lack what the recorder gave up.",
         )
         self._alarm(
-            "UndeliveredRecords",
-            dispatcher.function.function.metric("DestinationDeliveryFailures", period=MINUTE, statistic="Sum"),
+            f"UndeliveredRecords-{name}",
+            consumer.function.function.metric("DestinationDeliveryFailures", period=MINUTE, statistic="Sum"),
             threshold=1,
-            description="Records of the jobs table's stream could not even be put into the bucket of lost records.",
+            description=f"Records that the {name} gave up could not even be put into the bucket of lost records.",
         )
 
     def _alarm(self, id_: str, metric: cloudwatch.Metric, *, threshold: int, description: str) -> None:

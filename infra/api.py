@@ -76,7 +76,7 @@ class Api(Construct):
     def _status(self, jobs: JobsTable, results: ResultsBucket) -> PythonFunction:
         status = self._function("status", self._config.api_function)
         status.tell_timings(self._config)
-        jobs.grant(status, "GetItem")
+        jobs.grant(status, "GetItem", "Query")
         jobs.grant_list(status)
         results.let_sign_links(status)
         return status

@@ -40,7 +40,7 @@ class ApiConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class StreamConfig:
-    """How the stream of the jobs table reaches the dispatcher."""
+    """How the stream of the jobs table reaches each of the two that read it."""
 
     batch_size: int = 25
     parallelization_factor: int = 10

@@ -18,7 +18,9 @@ from infra.link_key import LinkKey
 from infra.operator import Operator
 from infra.private_bucket import AccessLogs
 from infra.queue import Queue
+from infra.recorder import Recorder
 from infra.results_bucket import ResultsBucket
+from infra.stream import LostRecords
 from infra.supervisor import Supervisor
 from infra.tables import IdempotencyTable, JobsTable, TenantsTable
 from infra.unstarted import Unstarted
@@ -72,6 +74,7 @@ class CoatcheckStack(cdk.Stack):
         )
 
         doorbells = Doorbells(jobs=jobs, lanes=lanes, wake=wake, dead_letters=dead_letters)
+        lost_records = LostRecords(self, "LostRecords", config=config, access_logs=access_logs)
         dispatcher = Dispatcher(
             self,
             "Dispatcher",
@@ -79,8 +82,9 @@ class CoatcheckStack(cdk.Stack):
             code=code,
             jobs=jobs,
             doorbells=doorbells,
-            access_logs=access_logs,
+            lost_records=lost_records,
         )
+        recorder = Recorder(self, "Recorder", config=config, code=code, jobs=jobs, wake=wake, lost_records=lost_records)
         Wake(self, "Wake", config=config, code=code, doorbells=doorbells)
         supervisor = Supervisor(self, "Supervisor", config=config, code=code, doorbells=doorbells)
 
@@ -105,7 +109,8 @@ class CoatcheckStack(cdk.Stack):
             alarms.watch_age(lane.queue, seconds=lane.config.oldest_message_alarm_seconds)
         alarms.watch_age(unstarted.queue, seconds=config.queues.unstarted_oldest_message_alarm_seconds)
         alarms.watch_age(wake, seconds=config.queues.wake_oldest_message_alarm_seconds)
-        alarms.watch_stream(dispatcher)
+        for consumer in (dispatcher, recorder):
+            alarms.watch_stream(consumer)
 
         self._say(
             ApiUrl=api.http.api_endpoint,

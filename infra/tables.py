@@ -70,7 +70,7 @@ class JobsTable(Table):
             partition_key="id",
             sort_key="item",
             time_to_live="ttl",
-            stream=dynamodb.StreamViewType.NEW_IMAGE,
+            stream=dynamodb.StreamViewType.NEW_AND_OLD_IMAGES,
             indexes=[
                 dynamodb.GlobalSecondaryIndexPropsV2(
                     index_name=DUE_INDEX,

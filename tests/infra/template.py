@@ -21,6 +21,7 @@ FUNCTIONS = (
     "waiter",
     "authorizer",
     "dispatcher",
+    "recorder",
     "wake",
     "worker-interactive",
     "worker-bulk",

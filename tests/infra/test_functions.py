@@ -53,7 +53,7 @@ def test_powertools_knows_the_service(template: Template, name: str) -> None:
     assert ("POWERTOOLS_TRACE_DISABLED" in environment) == (template.config.stage is Stage.LOCAL)
 
 
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "authorizer"])
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in ("authorizer", "recorder")])
 def test_every_rule_runs_by_the_timings_of_its_stage(template: Template, name: str) -> None:
     told = msgspec.json.decode(template.environment(name)["COATCHECK_TIMINGS"], type=Timings)
     assert told == template.config.timings

@@ -44,13 +44,17 @@ ALLOWED = {
     "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE) | SIGN,
     "status": SIGN
     | {("s3:ListBucket", "ResultsBucket")}
-    | table("JobsTable", "BatchGetItem", "GetItem")
+    | table("JobsTable", "BatchGetItem", "GetItem", "Query")
     | table("JobsTable/index/by_tenant", "Query")
     | objects("results", "GetObject", "GetObjectVersion"),
     "cancel": table("JobsTable", "GetItem", "UpdateItem"),
     "waiter": table("JobsTable", "GetItem") | SIGN,
     "authorizer": table("TenantsTable", "GetItem"),
     "dispatcher": RING | STREAM | LOST_RECORDS,
+    "recorder": STREAM
+    | LOST_RECORDS
+    | table("JobsTable", "GetItem", "PutItem", "UpdateItem")
+    | {("sqs:SendMessage", "WakeQueue")},
     "wake": RING | consume("WakeQueue"),
     "supervisor": RING,
     "worker-interactive": WORK | consume("InteractiveQueue"),

@@ -7,9 +7,11 @@ import pytest
 
 from tests.infra.template import Template
 
+CONSUMERS = ("dispatcher", "recorder")
 
-def feed(template: Template) -> Any:
-    return template.feed(template.function("dispatcher")).properties
+
+def feed(template: Template, consumer: str) -> Any:
+    return template.feed(template.function(consumer)).properties
 
 
 def matches(pattern: Any, value: Any) -> bool:
@@ -34,49 +36,68 @@ def record(
 
 
 @pytest.mark.parametrize(
-    ("change", "rings"),
+    ("change", "rings", "records"),
     [
-        (record("INSERT"), True),
-        (record("MODIFY"), True),
-        (record(state="retrying"), True),
-        (record(state="succeeded"), True),
-        (record(state="failed"), True),
-        (record(state="cancelled"), True),
-        (record(state="running"), False),
-        (record(state="cancelling"), False),
-        (record(wrote="beat"), False),
-        (record(wrote="mark"), False),
-        (record(item="cursor"), False),
-        ({"eventName": "REMOVE", "dynamodb": {"Keys": {"id": {"S": "j_1"}, "item": {"S": "job"}}}}, False),
+        (record("INSERT"), True, False),
+        (record("MODIFY"), True, True),
+        (record(state="retrying"), True, True),
+        (record(state="succeeded"), True, True),
+        (record(state="failed"), True, True),
+        (record(state="cancelled"), True, True),
+        (record(state="running"), False, True),
+        (record(state="cancelling"), False, True),
+        (record(wrote="beat"), False, False),
+        (record(wrote="mark"), False, False),
+        (record(item="cursor"), False, False),
+        (record(item="history#00000001#2#running"), False, False),
+        ({"eventName": "REMOVE", "dynamodb": {"Keys": {"id": {"S": "j_1"}, "item": {"S": "job"}}}}, False, False),
     ],
 )
 def test_only_transitions_that_leave_something_to_do_cost_an_invocation(
-    template: Template, change: dict[str, Any], *, rings: bool
+    template: Template, change: dict[str, Any], *, rings: bool, records: bool
 ) -> None:
-    (pattern,) = (json.loads(each["Pattern"]) for each in feed(template)["FilterCriteria"]["Filters"])
-    assert matches(pattern, change) is rings
+    for consumer, counts in zip(CONSUMERS, (rings, records), strict=True):
+        (pattern,) = (json.loads(each["Pattern"]) for each in feed(template, consumer)["FilterCriteria"]["Filters"])
+        assert matches(pattern, change) is counts
 
 
-def test_it_reads_the_stream_of_jobs_from_its_beginning(template: Template) -> None:
-    assert template.name_of(feed(template)["EventSourceArn"]) == "JobsTable.StreamArn"
-    assert feed(template)["StartingPosition"] == "TRIM_HORIZON"
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_it_reads_the_stream_of_jobs_from_its_beginning(template: Template, consumer: str) -> None:
+    assert template.name_of(feed(template, consumer)["EventSourceArn"]) == "JobsTable.StreamArn"
+    assert feed(template, consumer)["StartingPosition"] == "TRIM_HORIZON"
 
 
-def test_a_poison_record_blocks_its_shard_for_some_retries_alone(template: Template) -> None:
-    assert feed(template)["MaximumRetryAttempts"] == 5
-    assert feed(template)["BisectBatchOnFunctionError"] is True
-    assert feed(template)["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+def test_no_more_read_the_stream_than_its_shards_serve(template: Template) -> None:
+    readers = [
+        mapping
+        for mapping in template.of("AWS::Lambda::EventSourceMapping")
+        if template.name_of(mapping.properties["EventSourceArn"]) == "JobsTable.StreamArn"
+    ]
+    assert len(readers) == len(CONSUMERS) == 2
 
 
-def test_shards_are_read_ten_times_at_once(on_aws: Template) -> None:
-    assert feed(on_aws)["ParallelizationFactor"] == 10
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_a_poison_record_blocks_its_shard_for_some_retries_alone(template: Template, consumer: str) -> None:
+    assert feed(template, consumer)["MaximumRetryAttempts"] == 5
+    assert feed(template, consumer)["BisectBatchOnFunctionError"] is True
+    assert feed(template, consumer)["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
-def test_what_is_given_up_is_kept_where_an_alarm_sees_it(template: Template) -> None:
-    bucket = template.referred(feed(template)["DestinationConfig"]["OnFailure"]["Destination"])
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_shards_are_read_ten_times_at_once(on_aws: Template, consumer: str) -> None:
+    assert feed(on_aws, consumer)["ParallelizationFactor"] == 10
+
+
+@pytest.mark.parametrize("consumer", CONSUMERS)
+def test_what_is_given_up_is_kept_where_an_alarm_sees_it(template: Template, consumer: str) -> None:
+    mapping = template.feed(template.function(consumer))
+    bucket = template.referred(mapping.properties["DestinationConfig"]["OnFailure"]["Destination"])
     assert bucket.type == "AWS::S3::Bucket"
-    assert feed(template)["MetricsConfig"] == {"Metrics": ["EventCount"]}
-    alarm = template.one("AWS::CloudWatch::Alarm", MetricName="OnFailureDestinationDeliveredEventCount")
-    (dimension,) = alarm.properties["Dimensions"]
-    assert dimension["Name"] == "EventSourceMappingUUID"
-    assert template.referred(dimension["Value"]) == template.feed(template.function("dispatcher"))
+    assert mapping.properties["MetricsConfig"] == {"Metrics": ["EventCount"]}
+    watched = [
+        (dimension["Name"], template.referred(dimension["Value"]))
+        for alarm in template.of("AWS::CloudWatch::Alarm")
+        if alarm.properties["MetricName"] == "OnFailureDestinationDeliveredEventCount"
+        for dimension in alarm.properties["Dimensions"]
+    ]
+    assert ("EventSourceMappingUUID", mapping) in watched

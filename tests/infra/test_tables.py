@@ -63,7 +63,7 @@ def test_a_tenants_jobs_are_found_in_the_order_of_their_ids(template: Template) 
 
 
 def test_jobs_tell_of_every_change(template: Template) -> None:
-    assert template.output("JobsTable").properties["StreamSpecification"] == {"StreamViewType": "NEW_IMAGE"}
+    assert template.output("JobsTable").properties["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
 
 
 def test_old_jobs_and_keys_go_by_themselves_and_tenants_do_not(template: Template) -> None:
