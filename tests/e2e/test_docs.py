@@ -1,20 +1,21 @@
-"""The transcripts of docs/api.md, run against the live stack."""
+"""The transcripts of docs/api.md and the examples of docs/client.md, run against the live stack."""
 
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 from tests.e2e.live import Client, LiveStack
 
-PAGE = Path(__file__).parents[2] / "docs" / "api.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_transcripts_are_what_curl_shows(live: LiveStack, client: Client) -> None:
     """`…` stands for anything; the lines of an answer come in any order, among others."""
     known = next(each for each in live.stack.tenants if each.tenant == "bharat-bazaar")
     environment = {**os.environ, "URL": live.stack.api_url, "KEY": known.api_key}
-    transcripts = re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    transcripts = re.findall(r"```console\n(.*?)```", (DOCS / "api.md").read_text(), re.DOTALL)
     assert len(transcripts) >= 4
     for transcript in transcripts:
         command, expected = _parts(transcript)
@@ -27,6 +28,22 @@ def test_the_transcripts_are_what_curl_shows(live: LiveStack, client: Client) ->
         if job := re.search(r'"id":"(j_\w+)"', shown):
             environment["JOB"] = job[1]
             client.wait_final(job[1], within=30)
+
+
+def test_the_examples_of_the_client_print_what_they_say(live: LiveStack, tmp_path: Path) -> None:
+    """One program made of all of them; behind `#` stands the line that a print makes, `…` for anything."""
+    known = next(each for each in live.stack.tenants if each.tenant == "bharat-bazaar")
+    environment = {**os.environ, "COATCHECK_API_URL": live.stack.api_url, "COATCHECK_API_KEY": known.api_key}
+    program = "\n".join(re.findall(r"```python\n(.*?)```", (DOCS / "client.md").read_text(), re.DOTALL))
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    expected = re.findall(r"print\(.*\)  # (.*)", program)
+    assert len(expected) >= 6
+    patterns = [".*".join(re.escape(part) for part in line.split("…")) for line in expected]
+    assert re.search("^" + "$.*^".join(patterns) + "$", ran.stdout, re.MULTILINE | re.DOTALL), ran.stdout
+    assert [file.name for file in tmp_path.iterdir()] == ["report.csv.gz"]
 
 
 def _parts(transcript: str) -> tuple[str, list[str]]:
