@@ -50,6 +50,14 @@ ACKNOWLEDGED = (
     ),
     *(
         Acknowledged(
+            where=f"{ringer}/{ringer}/Role/DefaultPolicy/Resource",
+            finding="AwsSolutions-IAM5[Resource::{Results/Bucket/Resource}/results/*]",
+            reason="Whoever rings a cancelled job, of any tenant, removes what that had begun to write.",
+        )
+        for ringer in ("Dispatcher", "Wake", "Supervisor")
+    ),
+    *(
+        Acknowledged(
             where=f"{consumer}/{consumer}/Role/DefaultPolicy/Resource",
             finding="AwsSolutions-IAM5[Resource::{LostRecords/Resource}/*]",
             reason="Lambda makes up the names under which it puts records that it gives up; "

@@ -1,4 +1,4 @@
-"""What a ring needs: the rows it looks at, the lanes it sends to, the queue of waits, the dead letters."""
+"""What a ring needs: the rows it looks at, the lanes it sends to, the queue of waits, the dead letters, what is removed."""
 
 from dataclasses import dataclass
 
@@ -6,6 +6,7 @@ from coatcheck.run import settings
 from infra.lane import Lanes
 from infra.python_function import PythonFunction
 from infra.queue import Queue
+from infra.results_bucket import ResultsBucket
 from infra.tables import JobsTable
 
 
@@ -15,6 +16,7 @@ class Doorbells:
     lanes: Lanes
     wake: Queue
     dead_letters: Queue
+    results: ResultsBucket
 
     def let_ring(self, function: PythonFunction) -> None:
         """Everything that the one rule may owe a job can be done by the function."""
@@ -22,4 +24,5 @@ class Doorbells:
         self.jobs.grant_due(function)
         self.lanes.let_send(function)
         self.wake.let_send(function, variable=settings.WAKE_QUEUE)
+        self.results.let_remove(function)
         self.dead_letters.let_send(function, variable=settings.DEAD_LETTER_QUEUE)

@@ -51,6 +51,12 @@ class ResultsBucket(Construct):
         )
         self._let_miss(function)
 
+    def let_remove(self, function: PythonFunction) -> None:
+        """What a cancelled job had begun to write is removed by whoever rings it."""
+        self._tell(function)
+        function.allow("s3:AbortMultipartUpload", "s3:DeleteObject", on=[self.bucket.arn_for_objects(f"{RESULTS}*")])
+        function.allow("s3:ListBucket", "s3:ListBucketMultipartUploads", on=[self.bucket.bucket_arn])
+
     def _let_miss(self, function: PythonFunction) -> None:
         """Who may not list is told "forbidden" of an object that does not exist, not "not found"."""
         function.allow("s3:ListBucket", on=[self.bucket.bucket_arn])

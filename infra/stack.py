@@ -73,7 +73,7 @@ class CoatcheckStack(cdk.Stack):
             keep=cdk.Duration.days(config.queues.keep_dead_letters_days),
         )
 
-        doorbells = Doorbells(jobs=jobs, lanes=lanes, wake=wake, dead_letters=dead_letters)
+        doorbells = Doorbells(jobs=jobs, lanes=lanes, wake=wake, dead_letters=dead_letters, results=results)
         lost_records = LostRecords(self, "LostRecords", config=config, access_logs=access_logs)
         dispatcher = Dispatcher(
             self,

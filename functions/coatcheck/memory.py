@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from hashlib import md5
+from operator import itemgetter
 from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
@@ -85,6 +86,13 @@ class MemoryStore:
         rest = sorted((job_id for job_id in ids if before is None or job_id < before), reverse=True)
         return ListPage(ids=tuple(rest[:most]), more=len(rest) > most)
 
+    def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
+        with self._lock:
+            found = [
+                (key.item, row) for key, row in self.rows.items() if key.id == job_id and key.item.startswith(prefix)
+            ]
+            return [deepcopy(row) for _, row in sorted(found, key=itemgetter(0), reverse=True)[:most]]
+
     def _check(self, write: Write) -> None:
         row = self.rows.get(write.key)
         exists = row is not None or isinstance(write, Put)
@@ -143,6 +151,7 @@ class MemoryMessage:
 @dataclass(kw_only=True)
 class _Upload:
     key: str
+    begun_at: datetime
     nonce: str
     content_type: str
     parts: dict[int, bytes] = field(default_factory=dict)
@@ -155,12 +164,16 @@ class MemoryObjects:
     contents: dict[str, bytes] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     uploads: dict[str, _Upload] = field(default_factory=dict)
+    now: datetime = datetime(2026, 11, 1, tzinfo=UTC)
+    """The bucket's clock: what is stored or begun bears this time."""
+
     _about: dict[str, StoredObject] = field(default_factory=dict)
+    _stored_at: dict[str, datetime] = field(default_factory=dict)
 
     def begin(self, key: str, *, nonce: str, content_type: str) -> str:
         check_object_key(key)
         upload_id = f"upload-{len(self.uploads) + 1}-{nonce}"
-        self.uploads[upload_id] = _Upload(key=key, nonce=nonce, content_type=content_type)
+        self.uploads[upload_id] = _Upload(key=key, begun_at=self.now, nonce=nonce, content_type=content_type)
         return upload_id
 
     def put_part(self, key: str, upload_id: str, number: int, data: bytes) -> str:
@@ -193,6 +206,14 @@ class MemoryObjects:
             raise ObjectExists(key)
         self._store(key, data, nonce, content_type)
 
+    def remove(self, prefix: str, before: datetime) -> None:
+        for upload_id, upload in list(self.uploads.items()):
+            if upload.key.startswith(prefix) and upload.begun_at <= before:
+                del self.uploads[upload_id]
+        for key, stored_at in list(self._stored_at.items()):
+            if key.startswith(prefix) and stored_at <= before:
+                del self.contents[key], self._about[key], self._stored_at[key]
+
     def head(self, key: str) -> StoredObject | None:
         return self._about.get(key)
 
@@ -212,6 +233,7 @@ class MemoryObjects:
 
     def _store(self, key: str, data: bytes, nonce: str, content_type: str) -> None:
         self.contents[key] = data
+        self._stored_at[key] = self.now
         self.versions[key] = self.versions.get(key, 0) + 1
         self._about[key] = StoredObject(
             key=key,

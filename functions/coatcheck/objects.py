@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 MINIMUM_PART_BYTES = 5 * 1024 * 1024
@@ -65,6 +66,9 @@ class Objects(Protocol):
 
         Raises ObjectExists.
         """
+
+    def remove(self, prefix: str, before: datetime) -> None:
+        """Delete what was stored, and abort what was begun, under a prefix before a moment."""
 
     def head(self, key: str) -> StoredObject | None: ...
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from coatcheck.context import output_prefix
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.duty import Duty, discharge, tell
 from coatcheck.job import DEAD_LETTERED, Job, State, Wrote, job_key, job_of
@@ -20,6 +21,7 @@ from coatcheck.next_step import (
     Waiting,
     next_step,
 )
+from coatcheck.objects import Objects
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
 from coatcheck.time_limit import gave_up, gives_up_at
@@ -37,6 +39,7 @@ class Bell:
 
     store: Store
     queues: Queues
+    objects: Objects
     timings: Timings
 
 
@@ -107,6 +110,9 @@ def _conclude(bell: Bell, job: Job) -> None:
                 failed_at=(job.finished_at or job.updated_at).isoformat().replace("+00:00", "Z"),
             )
         )
+    if job.state is State.CANCELLED and job.started_at is not None and job.finished_at is not None:
+        # not what a job begins meanwhile that goes on for this one under the same prefix
+        bell.objects.remove(output_prefix(job.tenant, job.root), before=job.finished_at)
     discharge(bell.store, job, Duty.FREED)
 
 

@@ -80,4 +80,4 @@ def wake_queue() -> WakeQueue:
 @cache
 def bell() -> Bell:
     queues = SqsQueues(sqs(), settings.lane_queues(), wake_queue(), setting(settings.DEAD_LETTER_QUEUE))
-    return Bell(store=jobs(), queues=queues, timings=settings.timings())
+    return Bell(store=jobs(), queues=queues, objects=objects(), timings=settings.timings())

@@ -4,9 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.job import Job, State, job_key, job_of, row_of
-from coatcheck.memory import MemoryStore
+from coatcheck.memory import MemoryObjects, MemoryQueues, MemoryStore
+from coatcheck.ring import Bell
+from coatcheck.store import Store
 from coatcheck.timings import Timings
 
 NOW = datetime(2026, 11, 10, 12, tzinfo=UTC)
@@ -71,6 +73,10 @@ def dead_letter(job: Job) -> DeadLetter:
         error_message="failed 5 times",
         failed_at="2026-11-10T12:00:00.000Z",
     )
+
+
+def a_bell(store: Store, queues: Queues | None = None, objects: MemoryObjects | None = None) -> Bell:
+    return Bell(store=store, queues=queues or MemoryQueues(), objects=objects or MemoryObjects(), timings=TIMINGS)
 
 
 def stored(*jobs: Job) -> MemoryStore:

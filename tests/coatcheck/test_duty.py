@@ -6,11 +6,11 @@ import pytest
 
 from coatcheck.duty import Duty, discharge, tell
 from coatcheck.job import Job, State, Wrote
-from coatcheck.memory import MemoryQueues, MemoryStore
-from coatcheck.ring import Bell, ring
+from coatcheck.memory import MemoryStore
+from coatcheck.ring import ring
 from coatcheck.store import Unavailable
 from tests.coatcheck.faults import FailingStore, RepeatingStore, losing
-from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, job_in, stored
+from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_bell, a_job, job_in, stored
 
 DUE = NOW + TIMINGS.due_grace
 
@@ -36,7 +36,7 @@ def end() -> End:
 
 
 def conclude(store: MemoryStore) -> None:
-    ring(Bell(store=store, queues=MemoryQueues(), timings=TIMINGS), JOB_ID, NOW)
+    ring(a_bell(store), JOB_ID, NOW)
 
 
 def test_a_ring_before_the_recorder_leaves_the_row_due_for_it(end: End) -> None:

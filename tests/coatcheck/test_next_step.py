@@ -23,8 +23,8 @@ from coatcheck.next_step import (
     Waiting,
     next_step,
 )
-from coatcheck.ring import Bell, ring
-from tests.coatcheck.rows import NOW, TIMINGS, a_job, an_owned_job, job_in, seconds, stored
+from coatcheck.ring import ring
+from tests.coatcheck.rows import NOW, TIMINGS, a_bell, a_job, an_owned_job, job_in, seconds, stored
 
 SOON = NOW + seconds(30)
 LATER = NOW + timedelta(minutes=16)
@@ -123,7 +123,7 @@ def test_any_job_at_any_time_is_owed_something_and_the_same_whoever_asks(job: Jo
 @given(job=jobs(), now=around_now)
 def test_rings_at_one_moment_come_to_rest_and_each_makes_at_most_one_transition(job: Job, now: datetime) -> None:
     store, queues = stored(job), MemoryQueues()
-    bell = Bell(store=store, queues=queues, timings=TIMINGS)
+    bell = a_bell(store, queues)
     states = [job.state]
     steps = []
     for _ in range(4):
@@ -146,7 +146,7 @@ def test_a_job_that_is_owed_something_is_never_left_without_somebody_who_will_lo
     if owned and job.lease_until is None:
         return  # no write of the product makes such a row
     store = stored(job)
-    bell = Bell(store=store, queues=MemoryQueues(), timings=TIMINGS)
+    bell = a_bell(store)
     for _ in range(4):
         ring(bell, job.id, now)
     after = job_in(store)
@@ -157,7 +157,7 @@ def test_a_job_that_is_owed_something_is_never_left_without_somebody_who_will_lo
 @given(job=jobs(), now=around_now)
 def test_what_one_ring_does_a_second_at_the_same_time_does_not_do_again(job: Job, now: datetime) -> None:
     once = stored(job)
-    ring(Bell(store=once, queues=MemoryQueues(), timings=TIMINGS), job.id, now)
+    ring(a_bell(once), job.id, now)
     first = job_in(once)
     assert first.attempt - job.attempt in (0, 1)
     assert first.failures - job.failures in (0, 1)

@@ -13,7 +13,7 @@ from coatcheck.memory import MemoryQueues, MemoryStore
 from coatcheck.next_step import Conclude, Nothing, Postpone, Requeue, Send, TakeOver, Tell, Wait, Waiting
 from coatcheck.ring import Bell, ring, sent_write, take
 from coatcheck.store import Unavailable
-from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, seconds, stored
+from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_bell, a_job, an_owned_job, doorbell, job_in, seconds, stored
 
 EXHAUSTED = Error(type=Reason.ATTEMPTS_EXHAUSTED, message="failed 5 times, at last with Timeout: no answer")
 
@@ -27,7 +27,7 @@ class Scene:
 
     @property
     def bell(self) -> Bell:
-        return Bell(store=self.store, queues=self.queues, timings=TIMINGS)
+        return a_bell(self.store, self.queues)
 
     @property
     def job(self) -> Job:

@@ -9,7 +9,7 @@ from coatcheck.memory import MemoryQueues, MemoryStore
 from coatcheck.ring import Bell
 from coatcheck.store import Unavailable
 from coatcheck.supervisor import supervise
-from tests.coatcheck.rows import NOW, TIMINGS, a_job, an_owned_job, job_in, seconds, stored
+from tests.coatcheck.rows import NOW, a_bell, a_job, an_owned_job, job_in, seconds, stored
 
 END = NOW + timedelta(minutes=1)
 LATE = NOW + timedelta(hours=1)
@@ -21,7 +21,7 @@ def jobs(number: int, **changes: object) -> list[Job]:
 
 
 def bell(store: MemoryStore, queues: MemoryQueues | None = None) -> Bell:
-    return Bell(store=store, queues=queues or MemoryQueues(), timings=TIMINGS)
+    return a_bell(store, queues)
 
 
 def still() -> datetime:

@@ -9,15 +9,15 @@ from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel
 from coatcheck.claim import claim
 from coatcheck.job import DUE_SHARDS, Error, Job, State, Wrote, due_shard, row_of
-from coatcheck.memory import MemoryQueues, MemoryStore
+from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.problem import Conflict
-from coatcheck.ring import Bell, ring
+from coatcheck.ring import ring
 from coatcheck.settle import settle_write
 from coatcheck.store import Refused, Store
 from coatcheck.transition import TRANSITIONS, from_states
 from coatcheck.unstarted import settle_unstarted
-from tests.coatcheck.rows import NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, seconds, stored
+from tests.coatcheck.rows import NOW, TIMINGS, a_bell, a_job, an_owned_job, doorbell, job_in, seconds, stored
 
 OUTCOMES: tuple[Outcome, ...] = (
     Succeeded(result=Result(rows=1)),
@@ -52,7 +52,7 @@ def writes(store: MemoryStore, job: Job) -> Iterator[State]:
     for outcome in OUTCOMES:
         try_write(store, job, outcome)
         yield became()
-    ring(Bell(store=store, queues=MemoryQueues(), timings=TIMINGS), job.id, NOW)
+    ring(a_bell(store), job.id, NOW)
     yield became()
     settle_unstarted(store, doorbell(job), NOW, TIMINGS)
     yield became()

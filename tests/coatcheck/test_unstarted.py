@@ -4,9 +4,9 @@ import pytest
 
 from coatcheck.job import Job, Reason, State
 from coatcheck.memory import MemoryQueues
-from coatcheck.ring import Bell, ring
+from coatcheck.ring import ring
 from coatcheck.unstarted import settle_unstarted
-from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, doorbell, job_in, stored
+from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_bell, a_job, an_owned_job, doorbell, job_in, stored
 
 
 def test_the_job_fails_as_never_started_and_its_dead_letter_is_left_to_a_ring() -> None:
@@ -17,7 +17,7 @@ def test_the_job_fails_as_never_started_and_its_dead_letter_is_left_to_a_ring() 
     assert (settled.state, settled.failures, settled.finished_at) == (State.FAILED, 0, NOW)
     assert settled.error is not None
     assert settled.error.type == Reason.NEVER_STARTED
-    ring(Bell(store=store, queues=queues, timings=TIMINGS), JOB_ID, NOW)
+    ring(a_bell(store, queues), JOB_ID, NOW)
     assert [letter.error_type for letter in queues.dead_letters] == ["never_started"]
 
 

@@ -27,6 +27,7 @@ FUNCTIONS = (
     "worker-bulk",
     "supervisor",
     "unstarted",
+    "operator",
 )
 # The types of template fragments: JSON, as deep as it goes.
 Json: TypeAlias = Any

@@ -27,6 +27,8 @@ JOB_ITEMS = table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
 RING = (
     JOB_ITEMS
     | table("JobsTable/index/due", "Query")
+    | objects("results", "AbortMultipartUpload", "DeleteObject")
+    | {("s3:ListBucket", "ResultsBucket"), ("s3:ListBucketMultipartUploads", "ResultsBucket")}
     | {("sqs:SendMessage", queue) for queue in ("InteractiveQueue", "BulkQueue", "WakeQueue", "DeadLetterQueue")}
 )
 STREAM = table("JobsTable.StreamArn", "DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
@@ -34,6 +36,7 @@ LOST_RECORDS = {("s3:ListBucket", "AWS::S3::Bucket"), ("s3:PutObject", "AWS::S3:
 OBJECT_WORK = ("AbortMultipartUpload", "GetObject", "GetObjectVersion", "ListMultipartUploadParts", "PutObject")
 WORK = (
     JOB_ITEMS
+    | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem")
     | objects("results", *OBJECT_WORK)
     | objects("cursors", *OBJECT_WORK)
     | {("s3:ListBucket", "ResultsBucket")}
@@ -59,6 +62,8 @@ ALLOWED = {
     "supervisor": RING,
     "worker-interactive": WORK | consume("InteractiveQueue"),
     "worker-bulk": WORK | consume("BulkQueue"),
+    "operator": table("JobsTable", "GetItem", "PutItem", "UpdateItem")
+    | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem"),
     "unstarted": table("JobsTable", "GetItem", "UpdateItem") | consume("UnstartedQueue"),
 }
 

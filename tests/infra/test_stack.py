@@ -32,6 +32,7 @@ OUTPUTS = {
     "UnstartedQueueUrl",
     "DeadLetterQueueUrl",
     "SupervisorFunction",
+    "OperatorFunction",
     "AlarmTopic",
 }
 

@@ -1,7 +1,8 @@
 """The results bucket on S3."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import ClientError
@@ -60,6 +61,22 @@ class S3Objects:
             self._client.put_object(
                 Bucket=self._bucket, Key=key, Body=data, ContentType=content_type, Metadata={NONCE: nonce}, **condition
             )
+
+    def remove(self, prefix: str, before: datetime) -> None:
+        bucket = self._bucket
+        with passing_errors():
+            for page in self._client.get_paginator("list_multipart_uploads").paginate(Bucket=bucket, Prefix=prefix):
+                for upload in page.get("Uploads", []):
+                    if upload.get("Initiated", before) <= before:  # an emulator may not say when
+                        self._abort(upload["Key"], upload["UploadId"])
+            for found in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+                for each in found.get("Contents", []):
+                    if each["LastModified"] <= before:
+                        self._client.delete_object(Bucket=bucket, Key=each["Key"])
+
+    def _abort(self, key: str, upload_id: str) -> None:
+        with suppress(UploadGone), _errors(key, upload_id):
+            self._client.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=upload_id)
 
     def head(self, key: str) -> StoredObject | None:
         try:

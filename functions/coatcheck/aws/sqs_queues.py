@@ -28,7 +28,7 @@ NOT_OURS = frozenset(
 
 
 REDRIVE = "redrive"
-"""The attribute by which a dead letter is known in whatever queue it is put: moved to a lane, it tries its job again."""
+"""The attribute by which a dead letter is known in whatever queue it lies: in a lane, it tries its job again."""
 
 GROUP = re.compile(r"[A-Za-z0-9!-/:-@\[-`{-~]{1,128}")
 

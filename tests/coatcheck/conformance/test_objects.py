@@ -1,5 +1,7 @@
 """Buckets: multipart uploads, conditional writes, versions."""
 
+from datetime import UTC, datetime
+
 import pytest
 from botocore.exceptions import ClientError
 
@@ -154,3 +156,22 @@ def test_an_output_of_a_vanished_upload_is_begun_anew(objects: Objects, fresh: s
     later = Output(objects, fresh, "text/plain", lambda: "nonce-2", saved)
     later.write(b"all")
     assert later.complete().bytes == 3
+
+
+def test_what_was_begun_or_stored_under_a_prefix_is_removed_and_nothing_else(objects: Objects, fresh: str) -> None:
+    upload_id = begun(objects, f"{fresh}/a")
+    objects.put(f"{fresh}/b", b"1", nonce="n", content_type="text/plain")
+    objects.put(f"{fresh}-other", b"2", nonce="n", content_type="text/plain")
+    objects.remove(f"{fresh}/", before=datetime(2100, 1, 1, tzinfo=UTC))
+    with pytest.raises(UploadGone):
+        objects.parts(f"{fresh}/a", upload_id)
+    assert (objects.head(f"{fresh}/b"), objects.get(f"{fresh}-other")) == (None, b"2")
+    objects.remove(f"{fresh}/", before=datetime(2100, 1, 1, tzinfo=UTC))
+
+
+def test_what_was_begun_or_stored_later_is_not_removed(objects: Objects, fresh: str) -> None:
+    upload_id = begun(objects, f"{fresh}/a")
+    objects.put(f"{fresh}/b", b"1", nonce="n", content_type="text/plain")
+    objects.remove(f"{fresh}/", before=datetime(2000, 1, 1, tzinfo=UTC))
+    objects.put_part(f"{fresh}/a", upload_id, 1, b"3")
+    assert objects.get(f"{fresh}/b") == b"1"
