@@ -104,17 +104,17 @@ def status_document(job: Job, now: datetime, timings: Timings, sign: Sign | None
         progress=_progress(job),
         created_at=rfc3339(job.created_at),
         requested_by=job.requested_by,
-        started_at=_time(job.started_at),
-        finished_at=_time(job.finished_at),
+        started_at=time_part(job.started_at),
+        finished_at=time_part(job.finished_at),
         updated_at=rfc3339(job.updated_at),
-        retry_at=_time(job.retry_at),
-        run_at=_time(job.run_at),
-        timeout_at=_time(attempts_limit(job, timings).at) if job.state in OWNED else UNSET,
+        retry_at=time_part(job.retry_at),
+        run_at=time_part(job.run_at),
+        timeout_at=time_part(attempts_limit(job, timings).at) if job.state in OWNED else UNSET,
         expires_at=rfc3339(datetime.fromtimestamp(job.ttl, UTC)),
-        error=_error(job.error),
+        error=error_part(job.error),
         result=_result(job, now, timings, sign),
-        retry_of=_known(job.retry_of),
-        retried_as=_known(job.retried_as),
+        retry_of=given(job.retry_of),
+        retried_as=given(job.retried_as),
         links=_links(job),
     )
     return cast("dict[str, object]", to_builtins(document))
@@ -157,7 +157,7 @@ def rfc3339(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _time(moment: datetime | None) -> str | UnsetType:
+def time_part(moment: datetime | None) -> str | UnsetType:
     return UNSET if moment is None else rfc3339(moment)
 
 
@@ -175,11 +175,11 @@ def _reason(job: Job, now: datetime) -> Reason | UnsetType:
 def _progress(job: Job) -> ProgressPart:
     known = job.progress
     return ProgressPart(
-        done=known.done, total=_known(known.total), percent=_known(known.percent), stage=_known(known.stage)
+        done=known.done, total=given(known.total), percent=given(known.percent), stage=given(known.stage)
     )
 
 
-def _error(error: Error | None) -> ErrorPart | UnsetType:
+def error_part(error: Error | None) -> ErrorPart | UnsetType:
     return UNSET if error is None else ErrorPart(type=error.type, message=error.message, retryable=error.retryable)
 
 
@@ -187,14 +187,14 @@ def _result(job: Job, now: datetime, timings: Timings, sign: Sign | None) -> Res
     """Visible only once the final state is written."""
     if job.state is not State.SUCCEEDED or job.result is None:
         return UNSET
-    part = ResultPart(rows=_known(job.result.rows))
+    part = ResultPart(rows=given(job.result.rows))
     if not has_result(job):
         return part
     return structs.replace(
         part,
         url=_signed_address(job, now, timings, sign),
-        bytes=_known(job.result.bytes),
-        content_type=_known(job.result.content_type),
+        bytes=given(job.result.bytes),
+        content_type=given(job.result.content_type),
         expires_at=rfc3339(result_expires_at(job, timings)),
     )
 
@@ -219,5 +219,5 @@ def _ticket(job: Job) -> str:
     return f"/v1/jobs/{job.id}"
 
 
-def _known(value: T | None) -> T | UnsetType:
+def given(value: T | None) -> T | UnsetType:
     return UNSET if value is None else value

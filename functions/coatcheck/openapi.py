@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from coatcheck.job_id import FORM
 from coatcheck.kind import Kind
-from coatcheck.operation import ACTING_FOR, ALWAYS, OPERATIONS, PRIVATE, SUBMIT, Answer, Operation, Parameter
+from coatcheck.operation import ALWAYS, OPERATIONS, PRIVATE, SUBMIT, Answer, Operation
+from coatcheck.parameter import ACTING_FOR, Parameter
 from coatcheck.problem import Busy, Conflict, Problem, Unauthorized, UnsupportedMediaType
 from coatcheck.route import ROUTES, Route, kind_route
 from coatcheck.schemas import args_name, examples, reference, schemas

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from coatcheck.job import State
 from coatcheck.listing import DEFAULT_LIMIT, MOST_LIMIT
+from coatcheck.parameter import IDEMPOTENCY_KEY, IF_NONE_MATCH, REDIRECT, Parameter
 from coatcheck.problem import (
     BadRequest,
     Broken,
@@ -21,18 +22,6 @@ from coatcheck.problem import (
 from coatcheck.registry import NAME
 from coatcheck.request import LABEL, LABEL_NAME
 from coatcheck.waiting import LONGEST_SECONDS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """A query parameter or a header of a request. `schema` is of one value, also where it may be `repeated`."""
-
-    name: str
-    place: str
-    description: str
-    schema: tuple[tuple[str, object], ...] = (("type", "string"),)
-    repeated: bool = False
-    example: object = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,33 +43,6 @@ class Operation:
     parameters: tuple[Parameter, ...] = ()
     body: str | None = None
 
-
-IDEMPOTENCY_KEY = Parameter(
-    name="Idempotency-Key",
-    place="header",
-    description="Makes repetitions of the request one job, for 7 days.",
-    schema=(("type", "string"), ("pattern", r"^[\x21-\x7e]{1,255}$")),
-    example="gst-48811-2026-10",
-)
-REDIRECT = Parameter(
-    name="redirect",
-    place="query",
-    description="`false`: answer 200 with the document, also when there is a result.",
-    example="false",
-)
-IF_NONE_MATCH = Parameter(
-    name="If-None-Match",
-    place="header",
-    description="The ETag of a document that is known already.",
-    example='"00000000000000000000000000000000"',
-)
-
-ACTING_FOR = Parameter(
-    name="Coatcheck-Tenant",
-    place="header",
-    description="The tenant that a credential with the scope `act_as` acts for.",
-    schema=(("type", "string"), ("pattern", r"^[a-z0-9][a-z0-9-]{0,63}$")),
-)
 
 ALWAYS: tuple[type[Problem], ...] = (Broken, Busy)
 PRIVATE: tuple[type[Problem], ...] = (BadRequest, Unauthorized, Forbidden)
@@ -152,6 +114,11 @@ RETRY = Operation(
         ),
     ),
     problems=(*JOB, Conflict, Gone),
+)
+HISTORY = Operation(
+    summary="What happened to a job, in order",
+    answers=(Answer(status=200, description="How it began, and the newest 500 entries since.", body="History"),),
+    problems=JOB,
 )
 HEALTH = Operation(
     summary="Whether the service is up", answers=(Answer(status=200, description="It is.", body="Health"),)
@@ -244,6 +211,7 @@ OPERATIONS: dict[str, Operation] = {
     "GET /v1/jobs/{id}/result": RESULT,
     "HEAD /v1/jobs/{id}/result": RESULT,
     "GET /v1/jobs": LISTED,
+    "GET /v1/jobs/{id}/history": HISTORY,
     "GET /v1/jobs/{id}/wait": WAIT,
     "GET /v1/results/{token}": LINK,
     "HEAD /v1/results/{token}": LINK,

@@ -22,6 +22,7 @@ ROUTES = (
     Route(path="/v1/jobs/{id}", methods=("DELETE",), function="cancel"),
     Route(path="/v1/jobs/{id}/result", methods=("GET", "HEAD"), function="status"),
     Route(path="/v1/jobs/{id}/retry", methods=("POST",), function="submit"),
+    Route(path="/v1/jobs/{id}/history", methods=("GET",), function="status"),
     Route(path="/v1/jobs/{id}/wait", methods=("GET",), function="waiter"),
     Route(path="/v1/results/{token}", methods=("GET", "HEAD"), function="status", public=True),
     Route(path="/v1/kinds", methods=("GET",), function="submit"),

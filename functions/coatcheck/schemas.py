@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from coatcheck.catalogue import KindList, closed
 from coatcheck.document import StatusDocument
+from coatcheck.history import History
 from coatcheck.kind import Kind
 from coatcheck.listing import JobPage
 from coatcheck.request import LABEL, LABEL_NAME, MOST_LABELS
@@ -73,7 +74,7 @@ def args_name(kind: Kind) -> str:
 
 def schemas(kinds: Iterable[Kind]) -> dict[str, object]:
     """Every schema by its name."""
-    types = (StatusDocument, JobPage, KindList, ProblemDocument, GatewayMessage, Health, JobRequest)
+    types = (StatusDocument, JobPage, History, KindList, ProblemDocument, GatewayMessage, Health, JobRequest)
     _, components = msgspec.json.schema_components(types, ref_template=PLACE + "{name}")
     made: dict[str, object] = {**components, "OpenApi": {"type": "object"}}
     choices: dict[str, str] = {}

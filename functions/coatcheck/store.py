@@ -74,6 +74,12 @@ class Store(Protocol):
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         """Up to `most` candidates whose ids are smaller than `before`: the index lags. Raises Unavailable."""
 
+    def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
+        """Read consistently what lies beside a job's row by the prefix of its name: up to `most`, last name first.
+
+        Fewer also when they are larger than 1 MB together. Raises Unavailable.
+        """
+
 
 def write_or_find(store: Store, write: Put | Update, mine: Callable[[Row], bool]) -> Row:
     """Write, and know the own echo: a call whose answer was lost is repeated, and refused by its own effect.

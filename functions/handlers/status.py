@@ -1,4 +1,4 @@
-"""GET /v1/jobs/{id} and its result, lists of jobs, and whether the service is well."""
+"""GET /v1/jobs/{id}, its result and its history, lists of jobs, and whether the service is well."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -6,6 +6,7 @@ from typing import Any
 
 from coatcheck.cancellation import owned_job
 from coatcheck.document import has_result, matches, result_expires_at
+from coatcheck.history import history
 from coatcheck.job import Job, StoredResult, job_key, job_of
 from coatcheck.problem import Conflict, Gone, MethodNotAllowed, NotFound
 from coatcheck.result_link import opened
@@ -33,6 +34,8 @@ def _route(request: HttpRequest) -> HttpAnswer:
             return _status(request, _job(request))
         case "/v1/jobs/{id}/result":
             return _result(request, _job(request))
+        case "/v1/jobs/{id}/history":
+            return HttpAnswer(status=200, body=history(ports.jobs(), _job(request)))
         case "/v1/results/{token}":
             return _result(request, _linked_job(request))
     return _nothing(request)

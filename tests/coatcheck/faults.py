@@ -30,6 +30,9 @@ class _Reading:
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         return self.under.listed(tenant, most, before)
 
+    def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
+        return self.under.beside(job_id, prefix, most)
+
 
 @dataclass(kw_only=True)
 class RepeatingStore(_Reading):

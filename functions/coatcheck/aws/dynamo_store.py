@@ -149,6 +149,19 @@ class DynamoStore:
             )
         return ListPage(ids=tuple(item["id"]["S"] for item in page["Items"]), more="LastEvaluatedKey" in page)
 
+    def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
+        with passing_errors():
+            page = self._client.query(
+                TableName=self._tables[Table.JOBS],
+                KeyConditionExpression="#id = :id AND begins_with(#item, :prefix)",
+                ExpressionAttributeNames={"#id": "id", "#item": "item"},
+                ExpressionAttributeValues={":id": {"S": job_id}, ":prefix": {"S": prefix}},
+                ConsistentRead=True,
+                ScanIndexForward=False,
+                Limit=most,
+            )
+        return [_row(item) for item in page["Items"]]
+
     def _write(self, write: Write) -> Row:
         made = Expressions.of(write, _key_attribute(write.key))
         common: dict[str, Any] = {
