@@ -1,6 +1,6 @@
 # Everything is done by a virtual environment in .venv and by node_modules; both come from pinned packages.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check lint bench openapi pins clean
+.PHONY: help setup demo up down test check lint soak bench openapi pins clean
 .DELETE_ON_ERROR:
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -37,6 +37,9 @@ lint: $(READY)
 	ruff check --quiet .
 	mypy
 	lint-imports --no-logo
+
+soak: $(READY)  ## the tests that go on for minutes, SOAK_MINUTES=3 each
+	pytest -m soak
 
 bench: $(READY)  ## the benchmarks: prints ratios, writes bench/results.json
 	python -m bench

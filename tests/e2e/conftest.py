@@ -1,6 +1,7 @@
 """One local stack for all end-to-end tests: the real command's own machinery, in a folder of its own."""
 
 import fcntl
+import os
 import shutil
 from collections.abc import Iterator
 
@@ -36,6 +37,12 @@ def client(live: LiveStack) -> Iterator[Client]:
     """The tenant that owns seller 48812."""
     with live.client("bharat-bazaar") as client:
         yield client
+
+
+@pytest.fixture(scope="session")
+def soak_seconds() -> float:
+    """How long a test of `make soak` goes on."""
+    return 60 * float(os.environ.get("SOAK_MINUTES", "3"))
 
 
 @pytest.fixture(scope="session")
