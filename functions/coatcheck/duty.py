@@ -20,20 +20,15 @@ def tell(store: Store, job: Job) -> None:
 
 
 def discharge(store: Store, job: Job, duty: Duty) -> None:
-    """Mark a duty as done, once. Raises Unavailable.
+    """Mark a duty as done; to do so again changes nothing. Raises Unavailable.
 
-    Refused, the row says why: the other duty was ended meanwhile, so that this is now the last one; or somebody did
-    the same.
+    Refused, the row says why: the other duty was ended meanwhile, so that this one is now the last.
     """
     try:
         store.write(discharge_write(job, duty))
     except Refused as refusal:
-        if refusal.old is None or _done(job := job_of(refusal.old), duty):
-            return
-        try:
-            store.write(discharge_write(job, duty))
-        except Refused:  # nothing but the end of this very duty, or of the row, was left to happen
-            return
+        if refusal.old is not None:
+            store.write(discharge_write(job_of(refusal.old), duty))
 
 
 def discharge_write(job: Job, duty: Duty) -> Update:
@@ -41,7 +36,7 @@ def discharge_write(job: Job, duty: Duty) -> Update:
     last = _done(job, other)
     return update(
         job.key,
-        (is_("state", job.state), is_(duty, False), is_(other, last)),
+        (is_("state", job.state), is_(other, last)),
         {duty.value: True, "wrote": Wrote.MARK} | ({"due": None} if last else {}),
     )
 
