@@ -1,7 +1,6 @@
 """Dead letters: found, tried again, thrown away, by the command and by hand."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -13,9 +12,9 @@ PERMANENT_SOON = {"fail_times": 99, "fail_with": "transient"}
 
 
 @pytest.fixture
-def command(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> Iterator[CliRunner]:
+def command(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     monkeypatch.setenv("COATCHECK_LOCAL", str(live.project.local))
-    yield CliRunner()
+    return CliRunner()
 
 
 def dlq(command: CliRunner, *arguments: str) -> Result:
@@ -36,8 +35,8 @@ def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_
     (letter,) = live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == job_id], within=30)
     assert (letter["kind"], letter["error_type"], letter["failures"]) == ("probe", "attempts_exhausted", 5)
     assert json.loads(dlq(command, "show", job_id).stdout)["tenant"] == "bharat-bazaar"
-    assert "1 jobs would be tried again" in dlq(command, "redrive", job_id, "--dry-run").stderr
-    assert listed(command, "--error", "timed_out") == []
+    assert "would be tried again: 1 job, 1 message" in dlq(command, "redrive", job_id, "--dry-run").stderr
+    assert listed(command, "--error", "never_started") == []
 
     done = dlq(command, "redrive", job_id)
     assert done.exit_code == 0, done.stderr
@@ -51,7 +50,7 @@ def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_
 
     client.wait_state(new, "failed", within=60)
     live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == new], within=30)
-    assert "1 jobs to throw away" in dlq(command, "purge", new, "--yes").stderr
+    assert "thrown away: 1 message" in dlq(command, "purge", new, "--yes").stderr
     assert new not in [each["job_id"] for each in listed(command)]
     assert client.status(new)["state"] == "failed"
 

@@ -56,7 +56,7 @@ def list_(
         )
     if jobs:
         _console.print(table)
-    _errors.print(f"{len(jobs)} jobs, {len(letters)} messages")
+    _errors.print(f"{_counted(len(jobs), 'job')}, {_counted(len(letters), 'message')}")
 
 
 @app.command()
@@ -106,7 +106,7 @@ def redrive_(
     for answer in done:
         _console.print(answer.job_id, _became(answer))
     refused = sum(answer.retried_as is None for answer in done)
-    _errors.print(f"{len(done) - refused} jobs are tried again, {refused} could not be and stay in the queue")
+    _errors.print(f"tried again: {_counted(len(done) - refused, 'job')}; refused, and still in the queue: {refused}")
     if refused:
         raise typer.Exit(ExitCode.REFUSED)
 
@@ -131,7 +131,7 @@ def purge(
         return
     note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id], deployment.operator)
     queue.throw_away(meant)
-    _errors.print(f"{len(meant)} messages are gone")
+    _errors.print(f"thrown away: {_counted(len(meant), 'message')}")
 
 
 def _looked_at(deployment: Deployment, wanted: Wanted) -> list[DeadLetter]:
@@ -160,9 +160,13 @@ def _grouped(letters: Iterable[DeadLetter]) -> dict[str, list[DeadLetter]]:
 
 def _count(what: str, letters: Sequence[DeadLetter]) -> None:
     jobs = _by_job(letters)
-    _errors.print(f"{len(jobs)} jobs {what} ({len(letters)} messages)")
+    _errors.print(f"{what}: {_counted(len(jobs), 'job')}, {_counted(len(letters), 'message')}")
     for (kind, error), number in Counter((each.kind, each.error_type) for each in jobs.values()).most_common():
         _errors.print(f"  {number:6,}  {kind}  {error}")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _became(answer: Redriven) -> str:
