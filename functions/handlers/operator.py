@@ -15,6 +15,7 @@ from coatcheck.job import Job, job_key, job_of
 from coatcheck.problem import Problem
 from coatcheck.redrive import redrive
 from coatcheck.run import settings
+from coatcheck.store import write_or_find
 from handlers import ports
 
 logger = Logger()
@@ -60,5 +61,5 @@ def _redriven(old: Job, by: str) -> dict[str, str]:
 
 
 def _noted(job: Job, by: str) -> dict[str, str]:
-    ports.jobs().write(note(job, Act.PURGED, by, datetime.now(UTC)))
+    write_or_find(ports.jobs(), note(job, Act.PURGED, by, datetime.now(UTC)), mine=lambda _: True)
     return {}
