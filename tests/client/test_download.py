@@ -31,6 +31,9 @@ class Storage:
     stingy: int | None = None
     """The most bytes of a range that it gives at once."""
 
+    shift: int = 0
+    """A range begins so many bytes behind what was asked for."""
+
     ranges: list[str | None] = field(default_factory=list)
 
     def __call__(self, to: BaseHTTPRequestHandler) -> None:
@@ -38,11 +41,11 @@ class Storage:
         self.ranges.append(asked)
         same = self.ignores_conditions or to.headers.get("If-Range") == self.tag
         partial = asked is not None and same and not self.ignores_ranges
-        start = int((asked or "").removeprefix("bytes=").rstrip("-")) if partial else 0
+        start = int((asked or "").removeprefix("bytes=").rstrip("-")) + self.shift if partial else 0
         body = self.data[start:][: self.stingy if partial else None]
         cut = self.cuts.pop(0) if self.cuts else len(body)
         headers = {"ETag": self.tag, "Content-Type": "text/csv", "Content-Encoding": "gzip"}
-        if partial and not body:
+        if partial and start >= len(self.data):
             send(to, 416, {"Content-Range": f"bytes */{len(self.data)}"}, b"")
             return
         if partial:
@@ -106,12 +109,25 @@ def test_without_an_entity_tag_nothing_is_pieced_together(tmp_path: Path) -> Non
     assert storage.ranges == [None, None]
 
 
+def test_another_range_than_was_asked_for_is_not_put_in_its_place(tmp_path: Path) -> None:
+    download(Storage(cuts=[100], shift=7), tmp_path / "report")
+    assert (tmp_path / "report").read_bytes() == FILE
+
+
 def test_a_server_that_gives_little_at_a_time_gives_all_in_the_end(tmp_path: Path) -> None:
     download(Storage(cuts=[100], stingy=3000), tmp_path / "report")
     assert (tmp_path / "report").read_bytes() == FILE
 
 
-@pytest.mark.parametrize("storage", [Storage(cuts=[100] + [0] * 99), Storage(cuts=[100] * 99, ignores_ranges=True)])
+@pytest.mark.parametrize(
+    "storage",
+    [
+        Storage(cuts=[100] + [0] * 99),
+        Storage(cuts=[100] * 99, ignores_ranges=True),
+        Storage(cuts=[100], stingy=0),
+    ],
+    ids=["cut at once", "cut at the same place", "nothing given"],
+)
 def test_a_transfer_that_never_gets_further_is_an_error_and_no_file(tmp_path: Path, storage: Storage) -> None:
     time = FakeTime()
     with pytest.raises(CutShort) as cut:
@@ -187,16 +203,16 @@ def test_redirects_without_an_end_are_not_followed_to_it(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("status", [403, 400])
 def test_a_link_that_has_expired_is_asked_for_anew(tmp_path: Path, status: int) -> None:
-    storage = Storage(cuts=[100])
-    server = ScriptedServer(storage, (status, {}, b"<Error>expired</Error>"), storage)
+    storage, expired = Storage(cuts=[100, 100]), (status, {}, b"<Error>expired</Error>")
+    server = ScriptedServer(storage, expired, storage, expired, storage)
     with server.running() as elsewhere:
-        api = ScriptedServer(*[(303, {"Location": f"{elsewhere}/file?try={number}"}, b"") for number in range(3)])
+        api = ScriptedServer(*[(303, {"Location": f"{elsewhere}/file?try={number}"}, b"") for number in range(5)])
         with client_of(api) as client:
             client.download("j_1", tmp_path / "report")
     assert (tmp_path / "report").read_bytes() == FILE
-    assert api.paths == [RESULT] * 3
-    assert server.paths == [f"/file?try={number}" for number in range(3)]
-    assert storage.ranges == [None, "bytes=100-"]
+    assert api.paths == [RESULT] * 5
+    assert server.paths == [f"/file?try={number}" for number in range(5)]
+    assert storage.ranges == [None, "bytes=100-", "bytes=200-"]
 
 
 def test_a_storage_that_refuses_new_links_too_is_believed(tmp_path: Path) -> None:

@@ -63,6 +63,7 @@ def borne(time: FakeTime, trouble: Trouble, seconds: float = 600) -> list[float]
 def test_pauses_grow_to_a_bound_and_are_spread() -> None:
     assert borne(FakeTime(chance=1.0), Unreachable(""), 70)[:7] == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 16.0]
     assert borne(FakeTime(chance=0.0), Unreachable(""), 30)[:6] == [0.25, 0.5, 1.0, 2.0, 4.0, 8.0]
+    assert len(borne(FakeTime(), Unreachable(""), 20_000)) > 1_024  # more than a float can be doubled
 
 
 @given(st.floats(0, 100), st.floats(0, 1))

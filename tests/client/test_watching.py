@@ -51,6 +51,16 @@ def test_where_no_answer_is_held_it_polls_at_the_pace_that_it_is_told(refusal: R
     assert time.slept == [7, 1.5]
 
 
+def test_changes_that_are_polled_for_are_polled_for_at_that_pace_too() -> None:
+    server, time = (
+        ScriptedServer(FULL, seen("queued", "a", "7"), FULL, seen("running", "b", "5"), FULL, DONE),
+        FakeTime(),
+    )
+    with client_of(server, time) as client:
+        assert len(list(client.follow("j_1"))) == 3
+    assert time.slept == [7, 5]
+
+
 def test_a_refused_wait_says_when_to_come_back() -> None:
     server, time = ScriptedServer((429, {"Retry-After": "9"}, {}), DONE), FakeTime()
     with client_of(server, time) as client:
