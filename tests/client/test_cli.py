@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import boto3
 import pytest
 
 from coatcheck_client.cli import main
+from coatcheck_client.deployment import Deployment
 from tests.client.server import ScriptedServer, document
 
 COMMANDS = ["up", "down", "demo", "status", "submit", "watch", "download", "jobs", "keys", "supervise", "logs"]
@@ -173,6 +175,16 @@ def test_a_stage_that_cannot_be_looked_up_is_named(
     ended = run(*command, "--stage", "prod")
     assert ended.code == 3
     assert "coatcheck-prod" in ended.stderr
+
+
+def test_a_stages_stack_is_shown_and_not_the_local_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ScriptedServer((200, {}, {"status": "ok"}), (503, {}, {})).running() as url:
+        deployment = Deployment("prod", {"ApiUrl": url}, boto3.Session())
+        monkeypatch.setattr("coatcheck_client.commands.stack.find_deployment", {"prod": deployment}.__getitem__)
+        well, ill = run("status", "--stage", "prod"), run("status", "--stage", "prod")
+    assert well.code == 0
+    assert well.stdout.splitlines() == ["ok   coatcheck-prod", f"  ApiUrl  {url}"]
+    assert ill.code == 4
 
 
 def test_nothing_to_stop_is_no_error(run: Run) -> None:

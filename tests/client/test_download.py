@@ -32,7 +32,7 @@ class Storage:
     """The most bytes of a range that it gives at once."""
 
     shift: int = 0
-    """A range begins so many bytes behind what was asked for."""
+    """Ranges begin so many bytes behind what was asked for."""
 
     ranges: list[str | None] = field(default_factory=list)
 
@@ -110,7 +110,8 @@ def test_without_an_entity_tag_nothing_is_pieced_together(tmp_path: Path) -> Non
 
 
 def test_another_range_than_was_asked_for_is_not_put_in_its_place(tmp_path: Path) -> None:
-    download(Storage(cuts=[100], shift=7), tmp_path / "report")
+    """It has the right length."""
+    download(Storage(cuts=[100], shift=-100, stingy=len(FILE) - 100), tmp_path / "report")
     assert (tmp_path / "report").read_bytes() == FILE
 
 

@@ -1,6 +1,8 @@
 """Submits and other requests that are repeated: the same key over all tries, and no try too many."""
 
 import json
+import subprocess
+import sys
 from datetime import datetime, timedelta, timezone
 from uuid import UUID
 
@@ -10,6 +12,13 @@ from coatcheck_client import Coatcheck, NotUnderstood, Refused, Unreachable, Uns
 from tests.client.server import FakeTime, Reply, ScriptedServer, client_of, document, drop, send
 
 ACCEPTED: Reply = (202, {"Location": "/v1/jobs/j_1"}, document())
+
+
+def test_a_program_needs_none_of_the_commands_libraries() -> None:
+    program = "import sys, coatcheck_client; print(*{name.partition('.')[0] for name in sys.modules})"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert {"msgspec", "urllib3"} <= set(loaded)
+    assert not {"boto3", "botocore", "coatcheck", "rich", "typer"} & set(loaded)
 
 
 def test_a_job_is_submitted_with_its_key_and_all_that_was_given() -> None:
