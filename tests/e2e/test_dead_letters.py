@@ -8,13 +8,20 @@ from typer.testing import CliRunner, Result
 from coatcheck_client.cli import app
 from tests.e2e.live import Client, LiveStack
 
-PERMANENT_SOON = {"fail_times": 99, "fail_with": "transient"}
-
 
 @pytest.fixture
 def command(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     monkeypatch.setenv("COATCHECK_LOCAL", str(live.project.local))
     return CliRunner()
+
+
+def failed(live: LiveStack, client: Client) -> str:
+    """A job that has failed for good, with a budget of one failure; so will the one that is made of it."""
+    with live.paused_lane("bulk"):
+        job_id = client.submit("probe", {"fail_times": 99}, lane="bulk")
+        live.set_number(job_id, "max_failures", 1)
+    client.wait_state(job_id, "failed", within=60)
+    return job_id
 
 
 def dlq(command: CliRunner, *arguments: str) -> Result:
@@ -30,10 +37,9 @@ def listed(command: CliRunner, *arguments: str) -> list[dict[str, object]]:
 def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_gone(
     live: LiveStack, client: Client, command: CliRunner
 ) -> None:
-    job_id = client.submit("probe", PERMANENT_SOON)
-    client.wait_state(job_id, "failed", within=60)
+    job_id = failed(live, client)
     (letter,) = live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == job_id], within=30)
-    assert (letter["kind"], letter["error_type"], letter["failures"]) == ("probe", "attempts_exhausted", 5)
+    assert (letter["kind"], letter["error_type"], letter["failures"]) == ("probe", "attempts_exhausted", 1)
     assert json.loads(dlq(command, "show", job_id).stdout)["tenant"] == "bharat-bazaar"
     assert "would be tried again: 1 job, 1 message" in dlq(command, "redrive", job_id, "--dry-run").stderr
     assert listed(command, "--error", "never_started") == []
@@ -56,8 +62,7 @@ def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_
 
 
 def test_a_letter_that_is_moved_to_its_lane_by_hand_tries_the_job_again(live: LiveStack, client: Client) -> None:
-    job_id = client.submit("probe", PERMANENT_SOON)
-    client.wait_state(job_id, "failed", within=60)
+    job_id = failed(live, client)
     live.wait_for(lambda: live.move_letter(job_id, "interactive"), within=30)
     new = live.wait_for(lambda: client.status(job_id).get("retried_as"), within=30)
-    assert client.request("DELETE", f"/v1/jobs/{new}").status in (200, 202)
+    client.wait_state(str(new), "failed", within=30)
