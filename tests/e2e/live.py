@@ -5,9 +5,10 @@ import json
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import boto3
@@ -144,6 +145,14 @@ class LiveStack:
         for process in processes:
             process.send_signal(signal.SIGKILL)
         return len(processes)
+
+    def kill_one(self, word: str, chance: Random) -> bool:
+        """SIGKILL one process of these functions, a random one. False if there is none."""
+        processes = self.function_processes(word)
+        if processes:
+            with suppress(psutil.NoSuchProcess):
+                chance.choice(processes).send_signal(signal.SIGKILL)
+        return bool(processes)
 
     def supervise(self) -> None:
         """One round of the supervisor, now."""
