@@ -58,7 +58,7 @@ class Lane(Construct):
         connect_source(self.worker, config.source)
         if lane.network:
             self.worker.place(lane.network)
-        self.worker.tell(**{settings.LANE_QUEUE: self.queue.url})
+        self.worker.tell(**{settings.LANE: lane.name, settings.LANE_QUEUE: self.queue.url})
         self.queue.feed(self.worker, batch_size=1, maximum_concurrency=config.maximum_concurrency[lane.name])
 
 

@@ -1,8 +1,11 @@
 """The operators' function: no event reaches it but an invocation by whoever may invoke it."""
 
+import json
+
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from coatcheck.run import settings
 from infra.config import Config
 from infra.python_function import PythonFunction
 from infra.tables import IdempotencyTable, JobsTable
@@ -30,5 +33,7 @@ class Operator(Construct):
             size=config.ring_function,
         )
         self.function.tell_timings(config)
+        self.function.tell(**{settings.LANES: json.dumps([lane.name for lane in config.lanes])})
         for table in (jobs, idempotency):
             table.grant(self.function, "GetItem", "PutItem", "UpdateItem")
+        jobs.grant_waiting(self.function)

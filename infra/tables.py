@@ -15,6 +15,7 @@ STRING = dynamodb.AttributeType.STRING
 NUMBER = dynamodb.AttributeType.NUMBER
 DUE_INDEX = "due"
 TENANT_INDEX = "by_tenant"
+WAITING_INDEX = "waiting"
 
 
 class Table(Construct):
@@ -85,6 +86,13 @@ class JobsTable(Table):
                     sort_key=dynamodb.Attribute(name="id", type=STRING),
                     projection_type=dynamodb.ProjectionType.KEYS_ONLY,
                 ),
+                # Only a job that waits for a limiter is in it.
+                dynamodb.GlobalSecondaryIndexPropsV2(
+                    index_name=WAITING_INDEX,
+                    partition_key=dynamodb.Attribute(name="waiting", type=STRING),
+                    sort_key=dynamodb.Attribute(name="waits_since", type=NUMBER),
+                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                ),
             ],
         )
 
@@ -104,6 +112,10 @@ class JobsTable(Table):
     def grant_due(self, function: PythonFunction) -> None:
         """Let a function that has access to the table also ask what is due."""
         function.allow("dynamodb:Query", on=[f"{self.table.table_arn}/index/{DUE_INDEX}"])
+
+    def grant_waiting(self, function: PythonFunction) -> None:
+        """Let a function that has access to the table also ask who waits for a limiter."""
+        function.allow("dynamodb:Query", on=[f"{self.table.table_arn}/index/{WAITING_INDEX}"])
 
     def grant_list(self, function: PythonFunction) -> None:
         """Let a function that has access to the table also find a tenant's jobs, and read several at once."""

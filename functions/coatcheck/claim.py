@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from coatcheck.doorbell import Doorbell
-from coatcheck.job import OWNED, Job, State, Wrote, job_key, job_of
+from coatcheck.job import OWNED, UNMARKED, Job, State, Wrote, job_key, job_of
 from coatcheck.store import Refused, Store, Unavailable, write_or_find
 from coatcheck.takeover import expired, take_over
 from coatcheck.timings import Timings
@@ -62,7 +62,8 @@ def claim_write(doorbell: Doorbell, owner: str, now: datetime, timings: Timings)
             "seq": 0,
             "run_at": None,
             "wrote": Wrote.TRANSITION,
-        },
+        }
+        | UNMARKED,
         set_if_absent={"started_at": now, "as_of": now - timings.source_lag},
     )
 

@@ -21,7 +21,7 @@ Address = Annotated[
 Sign: TypeAlias = Callable[[str, datetime], str]
 """Makes the token that opens the result of the job with an id until a time."""
 
-Reason = Literal["waiting_for_worker", "backing_off", "scheduled"]
+Reason = Literal["waiting_for_worker", "backing_off", "scheduled", "paused"]
 
 
 class ProgressPart(Struct, frozen=True, kw_only=True):
@@ -165,6 +165,8 @@ def _reason(job: Job, now: datetime) -> Reason | UnsetType:
     match job.state:
         case State.QUEUED if job.run_at is not None and job.run_at > now:
             return "scheduled"
+        case State.QUEUED if job.paused_by is not None:
+            return "paused"
         case State.QUEUED:
             return "waiting_for_worker"
         case State.RETRYING:

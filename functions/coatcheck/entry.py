@@ -32,6 +32,7 @@ class Act(StrEnum):
 
     REDRIVEN = "redriven"
     PURGED = "purged"
+    PAUSED = "paused"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +85,9 @@ def ended(job: Job) -> Entry:
 
 
 def moved(old: Job | None, new: Job) -> Entry:
-    """The transition from one row of an open job to the next."""
+    """The transition from one row of an open job to the next; or the pause that keeps it where it is."""
+    if new.waiting is not None and new.paused_by is not None:
+        return _act(new, Act.PAUSED, new.paused_by, new.updated_at, " ".join(new.waiting.split("#", 2)[1:]))
     cause = _cause(old, new)
     return Entry(
         at=new.updated_at,
@@ -117,7 +120,11 @@ def _cause(old: Job | None, new: Job) -> Cause | None:
 
 def note(job: Job, act: Act, by: str, now: datetime, detail: str | None = None) -> Put:
     """The write that keeps what somebody did about a job. Put if absent: a repeated call finds its own effect."""
-    entry = Entry(
+    return entry_write(job.id, _act(job, act, by, now, detail))
+
+
+def _act(job: Job, act: Act, by: str, now: datetime, detail: str | None) -> Entry:
+    return Entry(
         at=now,
         state=job.state,
         attempt=job.attempt,
@@ -127,7 +134,6 @@ def note(job: Job, act: Act, by: str, now: datetime, detail: str | None = None) 
         detail=detail,
         ttl=job.ttl,
     )
-    return entry_write(job.id, entry)
 
 
 def entry_write(job_id: str, entry: Entry) -> Put:

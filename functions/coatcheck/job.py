@@ -131,6 +131,13 @@ class Job:
     rings: int = 0
     """How often the doorbell of the number `sent` was rung."""
 
+    waiting: str | None = None
+    """The limiter that the job waits for, which will ring it."""
+
+    waits_since: datetime | None = None
+    paused_by: str | None = None
+    """Who holds it, if that limiter is a pause."""
+
     owner: str | None = None
     lease_until: datetime | None = None
     claimed_at: datetime | None = None
@@ -161,6 +168,9 @@ class Job:
         """Whether its time is over: the table drops such rows within days, and until then they count as absent."""
         return self.ttl <= now.timestamp()
 
+
+UNMARKED: dict[str, object] = {"waiting": None, "waits_since": None, "paused_by": None}
+"""What every write sets that sends a waiting job or moves it on."""
 
 DURATIONS = frozenset(each.name for each in fields(Job) if each.type is timedelta)
 TIMES = frozenset(each.name for each in fields(Job) if each.type in (datetime, datetime | None))

@@ -9,6 +9,7 @@ from operator import itemgetter
 from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
+from coatcheck.index import Place, page_of, places
 from coatcheck.judgement import holds
 from coatcheck.limits import (
     BeyondLimits,
@@ -21,7 +22,7 @@ from coatcheck.limits import (
 )
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import DuePage, ListPage, Refused, TransactionRefused
+from coatcheck.store import IndexPage, ListPage, Refused, TransactionRefused
 from coatcheck.write import Key, Put, Write
 
 
@@ -66,19 +67,22 @@ class MemoryStore:
         for write in writes:
             self._apply(write)
 
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
-        with self._lock:
-            rows = [(key.id, row.get("due")) for key, row in self.rows.items() if row.get("due_shard") == shard]
-        found = sorted((due, job_id) for job_id, due in rows if isinstance(due, int) and due <= milliseconds(now))
-        after = _due_place(start) if start is not None else (-1, "")
-        rest = [each for each in found if each > after]
-        page = rest[: self.page_size]
-        more = len(rest) > len(page)
-        return DuePage(ids=tuple(job_id for _, job_id in page), next=f"{page[-1][1]}@{page[-1][0]}" if more else None)
+    def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
+        found = [place for place in self._index("due_shard", shard, "due") if place[0] <= milliseconds(now)]
+        return page_of(found, start, self.page_size)
 
     def count_due(self, shard: str) -> int:
+        return len(self._index("due_shard", shard, "due"))
+
+    def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
+        return page_of(self._index("waiting", limiter, "waits_since"), start, self.page_size)
+
+    def count_waiting(self, limiter: str) -> int:
+        return len(self._index("waiting", limiter, "waits_since"))
+
+    def _index(self, partition: str, of: str, time: str) -> list[Place]:
         with self._lock:
-            return sum(row.get("due_shard") == shard and "due" in row for row in self.rows.values())
+            return places(((key.id, row) for key, row in self.rows.items()), partition, of, time)
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         with self._lock:
@@ -108,12 +112,6 @@ class MemoryStore:
         check_item(write.key, row)
         self.rows[write.key] = row
         return deepcopy(row)
-
-
-def _due_place(start: str) -> tuple[int, str]:
-    """Where a page starts: after a place in the index, whether or not that job is still due."""
-    job_id, _, due = start.rpartition("@")
-    return int(due), job_id
 
 
 @dataclass(kw_only=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
+from coatcheck.hold import Hold
 from coatcheck.job import Job, State
 from coatcheck.takeover import expired
 from coatcheck.time_limit import gives_up_at
@@ -18,6 +19,20 @@ class Nothing:
 @dataclass(frozen=True, kw_only=True)
 class Send:
     """Ring the lane for the attempt that is owed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Park:
+    """It must not start now: it is marked, so that it is found when it may."""
+
+    hold: Hold
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakeBack:
+    """It must not start now, although its doorbell was rung, long ago: the next number is owed instead."""
+
+    hold: Hold
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +81,16 @@ class Tell:
     """The job is final, and the recorder has not told of it in time."""
 
 
-Step: TypeAlias = Nothing | Send | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude | Tell
+Step: TypeAlias = (
+    Nothing | Send | Park | TakeBack | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude | Tell
+)
 
 
-def next_step(job: Job, now: datetime, timings: Timings) -> Step:
-    """What the job is owed at `now`."""
+def next_step(job: Job, now: datetime, timings: Timings, hold: Hold | None) -> Step:
+    """What the job is owed at `now`, if that is what holds it."""
     match job.state:
         case State.QUEUED:
-            return _queued(job, now, timings)
+            return _queued(job, now, timings, hold)
         case State.RETRYING:
             return _until(job, job.retry_at, now, timings) or Requeue()
         case State.RUNNING | State.CANCELLING:
@@ -82,13 +99,23 @@ def next_step(job: Job, now: datetime, timings: Timings) -> Step:
             return _final(job, now)
 
 
-def _queued(job: Job, now: datetime, timings: Timings) -> Step:
+def _queued(job: Job, now: datetime, timings: Timings, hold: Hold | None) -> Step:
     if now >= gives_up_at(job, timings):
         return GiveUp()
     if (wait := _until(job, job.run_at, now, timings)) is not None:
         return wait
-    unclaimed_too_long = job.due is None or job.due <= now
-    return Send() if job.sent < job.attempt or unclaimed_too_long else Nothing()
+    overdue = job.due is None or job.due <= now
+    sent = job.sent >= job.attempt
+    match hold:
+        case None:
+            return Send() if overdue or not sent else Nothing()
+        case Hold(limiter=limiter) if not sent and job.waiting != limiter:
+            return Park(hold=hold)
+        case Hold() if not overdue:
+            return Nothing()  # it is marked, or whoever hears its doorbell takes it back
+        case Hold() if sent:
+            return TakeBack(hold=hold)
+    return Postpone(due=min(now + timings.ring_again, gives_up_at(job, timings)))
 
 
 def _owned(job: Job, now: datetime, timings: Timings) -> Step:

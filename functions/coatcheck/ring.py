@@ -6,15 +6,18 @@ from datetime import datetime, timedelta
 from coatcheck.context import output_prefix
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.duty import Duty, discharge, tell
-from coatcheck.job import DEAD_LETTERED, Job, State, Wrote, job_key, job_of
+from coatcheck.hold import Holding, park_write, take_back_write
+from coatcheck.job import DEAD_LETTERED, UNMARKED, Job, State, Wrote, job_key, job_of
 from coatcheck.next_step import (
     Conclude,
     GiveUp,
     Nothing,
+    Park,
     Postpone,
     Requeue,
     Send,
     Step,
+    TakeBack,
     TakeOver,
     Tell,
     Wait,
@@ -41,6 +44,7 @@ class Bell:
     queues: Queues
     objects: Objects
     timings: Timings
+    holding: Holding
 
 
 def ring(bell: Bell, job_id: str, now: datetime) -> Step:
@@ -52,9 +56,15 @@ def ring(bell: Bell, job_id: str, now: datetime) -> Step:
     if row is None:
         return Nothing()
     job = job_of(row)
-    step = next_step(job, now, bell.timings)
+    step = _owed(bell, job, now)
     take(bell, job, step, now)
     return step
+
+
+def _owed(bell: Bell, job: Job, now: datetime) -> Step:
+    queued = job.state is State.QUEUED
+    hold = bell.holding(job.kind, job.lane, job.tenant, now, job.waits_since) if queued else None
+    return next_step(job, now, bell.timings, hold)
 
 
 def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
@@ -65,14 +75,10 @@ def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
         case Wait(until=until):
             bell.queues.wake(job.id, until - now)
             _try(bell, due_write(job, until + bell.timings.due_grace))
-        case Postpone(due=due):
-            _try(bell, due_write(job, due))
-        case Requeue():
-            _try(bell, requeue_write(job, now, bell.timings))
+        case Park() | TakeBack() | Postpone() | Requeue() | GiveUp():
+            _try(bell, _write(job, step, now, bell.timings))
         case TakeOver():
             take_over(bell.store, job, now, bell.timings)
-        case GiveUp():
-            _try(bell, unclaimed_write(job.key, job.attempt, gave_up(bell.timings), now, bell.timings))
         case Conclude():
             _conclude(bell, job)
         case Tell():
@@ -81,19 +87,36 @@ def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
             pass
 
 
+def _write(job: Job, step: Park | TakeBack | Postpone | Requeue | GiveUp, now: datetime, timings: Timings) -> Update:
+    match step:
+        case Park(hold=hold):
+            return park_write(job, hold, now, timings)
+        case TakeBack(hold=hold):
+            return take_back_write(doorbell_of(job), hold, now, timings)
+        case Postpone(due=due):
+            return due_write(job, due)
+        case Requeue():
+            return requeue_write(job, now, timings)
+        case GiveUp():
+            return unclaimed_write(job.key, job.attempt, gave_up(timings), now, timings)
+
+
 def _send(bell: Bell, job: Job, now: datetime) -> None:
     """Send, then mark. A refused mark means that the row went on: ask once more what it is owed now."""
-    doorbell = Doorbell(job_id=job.id, tenant=job.tenant, kind=job.kind, attempt=job.attempt)
-    bell.queues.ring(job.lane, doorbell)
+    bell.queues.ring(job.lane, doorbell_of(job))
     try:
         bell.store.write(sent_write(job, now, bell.timings))
     except Refused as refusal:
         if refusal.old is None:
             return
         changed = job_of(refusal.old)
-        step = next_step(changed, now, bell.timings)
+        step = _owed(bell, changed, now)
         if not isinstance(step, Send):
             take(bell, changed, step, now)
+
+
+def doorbell_of(job: Job) -> Doorbell:
+    return Doorbell(job_id=job.id, tenant=job.tenant, kind=job.kind, attempt=job.attempt)
 
 
 def _conclude(bell: Bell, job: Job) -> None:
@@ -128,7 +151,8 @@ def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
             "rings": rings,
             "due": min(now + again, gives_up_at(job, timings)),
             "wrote": Wrote.MARK,
-        },
+        }
+        | UNMARKED,
     )
 
 

@@ -37,8 +37,8 @@ class Unavailable(Exception):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DuePage:
-    """Job ids of one shard that are due, the longest due first, and where the next page starts."""
+class IndexPage:
+    """Job ids out of an index by time, the oldest first, and where the next page starts."""
 
     ids: tuple[str, ...]
     next: str | None = None
@@ -65,11 +65,17 @@ class Store(Protocol):
     def transact(self, writes: Sequence[Write]) -> None:
         """Write all or nothing. Raises TransactionRefused, Unavailable."""
 
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+    def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
         """Candidates only: the index lags. Raises Unavailable."""
 
     def count_due(self, shard: str) -> int:
         """How many jobs of a shard will be due at some time; the index lags. Raises Unavailable."""
+
+    def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
+        """Candidates only, the longest waiting first: the index lags. Raises Unavailable."""
+
+    def count_waiting(self, limiter: str) -> int:
+        """How many jobs wait for a limiter; the index lags. Raises Unavailable."""
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         """Up to `most` candidates whose ids are smaller than `before`: the index lags. Raises Unavailable."""

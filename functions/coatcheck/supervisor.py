@@ -1,11 +1,16 @@
-"""The supervisor: rings every job that is due, page by page, shard by shard."""
+"""The supervisor: rings every job that is due, and whoever waits for the end of a pause that is over."""
 
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from functools import partial
 
 from coatcheck.job import DUE_SHARDS
+from coatcheck.pause import forget, pauses
 from coatcheck.ring import Bell, ring
-from coatcheck.store import Store, Unavailable
+from coatcheck.store import IndexPage, Store, Unavailable
+
+FORGET_AFTER = timedelta(minutes=2)
+"""Longer than any process goes by what it knew of pauses, and any index lags."""
 
 
 def supervise(
@@ -19,8 +24,40 @@ def supervise(
     Returns how often each step was taken. A job that the service cannot serve now stays due for the next walk, and so
     does one that cannot be rung at all: `broken` gets its id and why.
     """
+    return _rung(bell, _due(bell.store, now()), now, until, broken)
+
+
+def wake_resumed(
+    bell: Bell,
+    now: Callable[[], datetime],
+    until: datetime,
+    broken: Callable[[str, Exception], None] = lambda _, __: None,
+) -> dict[str, int]:
+    """Ring whoever waits for the end of a pause that is over, one after the other, the longest waiting first.
+
+    Somebody who did not know of the end yet may still mark a job: a walk that finds nobody is the last one only some
+    time after it. Returns how often each step was taken. Raises Busy, Unavailable.
+    """
     taken: dict[str, int] = {}
-    for job_id in _due(bell.store, now()):
+    for limiter, order in pauses(bell.store).resumed.items():
+        walked = _rung(bell, _waiting(bell.store, limiter), now, until, broken)
+        if now() >= until:
+            break
+        if not walked and now() - order.at >= FORGET_AFTER:
+            forget(bell.store, limiter, order)
+        taken = {step: taken.get(step, 0) + walked.get(step, 0) for step in taken | walked}
+    return taken
+
+
+def _rung(
+    bell: Bell,
+    job_ids: Iterable[str],
+    now: Callable[[], datetime],
+    until: datetime,
+    broken: Callable[[str, Exception], None],
+) -> dict[str, int]:
+    taken: dict[str, int] = {}
+    for job_id in job_ids:
         if now() >= until:
             break
         try:
@@ -36,10 +73,18 @@ def supervise(
 
 def _due(store: Store, now: datetime) -> Iterator[str]:
     for shard in range(DUE_SHARDS):
-        start: str | None = None
-        while True:
-            page = store.due(f"due#{shard}", now, start)
-            yield from page.ids
-            if page.next is None:
-                break
-            start = page.next
+        yield from _pages(partial(store.due, f"due#{shard}", now))
+
+
+def _waiting(store: Store, limiter: str) -> Iterator[str]:
+    return _pages(partial(store.waiting, limiter))
+
+
+def _pages(read: Callable[[str | None], IndexPage]) -> Iterator[str]:
+    start: str | None = None
+    while True:
+        page = read(start)
+        yield from page.ids
+        if page.next is None:
+            return
+        start = page.next

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from coatcheck.job import MOST_MESSAGE_BYTES, OWNED, Error, Job, Reason, State, Wrote, job_of
+from coatcheck.job import MOST_MESSAGE_BYTES, OWNED, UNMARKED, Error, Job, Reason, State, Wrote, job_of
 from coatcheck.store import Refused, Store
 from coatcheck.text import cut
 from coatcheck.time_limit import spent
@@ -67,7 +67,7 @@ def ended(now: datetime, timings: Timings) -> dict[str, object]:
         "retry_at": None,
         "run_at": None,
         "ttl": round((now + timings.keep_row).timestamp()),
-    }
+    } | UNMARKED
 
 
 def exhausted(failures: int, last: Error) -> Error:

@@ -1,7 +1,7 @@
 """What operators do to jobs: invoked by the `coatcheck` command, with the rights of whoever runs it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,13 +9,15 @@ import msgspec
 from aws_lambda_powertools import Logger
 from msgspec import Struct
 
+from coatcheck import registry
 from coatcheck.aws.call_count import taken
+from coatcheck.document import rfc3339
 from coatcheck.entry import Act, note
 from coatcheck.job import Job, job_key, job_of
-from coatcheck.problem import Problem
+from coatcheck.pause import Order, Scope, limiter, pause, paused_part, pauses, resume
+from coatcheck.problem import NotFound, Problem
 from coatcheck.redrive import redrive
 from coatcheck.run import settings
-from coatcheck.store import write_or_find
 from handlers import ports
 
 logger = Logger()
@@ -35,24 +37,55 @@ class Purged(Struct, frozen=True, kw_only=True, tag_field="act", tag="purged"):
     by: str
 
 
+class Pause(Struct, frozen=True, kw_only=True, tag_field="act", tag="pause"):
+    """Start no job of this kind, lane or tenant from now on."""
+
+    scope: Scope
+    name: str
+    by: str
+
+
+class Resume(Struct, frozen=True, kw_only=True, tag_field="act", tag="resume"):
+    """Let the jobs of this kind, lane or tenant go on."""
+
+    scope: Scope
+    name: str
+    by: str
+
+
+class Pauses(Struct, frozen=True, kw_only=True, tag_field="act", tag="pauses"):
+    """Say what is paused."""
+
+    by: str
+
+
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
-    """Does one act; answers what became of each job: `{"jobs": [{"id", "retried_as", "from"} | {"id", "refused"}]}`."""
-    act = msgspec.convert(event, Redrive | Purged)
-    do = _redriven if isinstance(act, Redrive) else _noted
-    jobs = [{"id": job_id, **_done(do, job_id, act.by)} for job_id in act.job_ids]
-    logger.info("operated", act=type(act).__name__, by=act.by, jobs=len(jobs), calls=taken())
-    return {"jobs": jobs}
+    """Does one act. Raises Unavailable: then the operator asks again, which does no harm.
+
+    About jobs it answers what became of each: `{"jobs": [{"id", "retried_as", "from"} | {"id", "refused"}]}`. About
+    pauses it answers what is held and whom it still wakes: `{"held", "resumed": [{"scope", "name", "by", "at",
+    "jobs"}]}`, or `{"refused"}`.
+    """
+    act = msgspec.convert(event, Redrive | Purged | Pause | Resume | Pauses)
+    match act:
+        case Redrive(job_ids=job_ids):
+            answer: dict[str, object] = {"jobs": [_done(_redriven, job_id, act.by) for job_id in job_ids]}
+        case Purged(job_ids=job_ids):
+            answer = {"jobs": [_done(_noted, job_id, act.by) for job_id in job_ids]}
+        case Pause() | Resume() | Pauses():
+            answer = _paused(act)
+    logger.info("operated", act=msgspec.to_builtins(act), calls=taken())
+    return answer
 
 
 def _done(do: Callable[[Job, str], dict[str, str]], job_id: str, by: str) -> dict[str, str]:
-    """Raises Unavailable: then the operator asks again, which does no harm."""
     row = ports.jobs().get(job_key(job_id))
     if row is None:
-        return {"refused": "there is no such job"}
+        return {"id": job_id, "refused": "there is no such job"}
     try:
-        return do(job_of(row), by)
+        return {"id": job_id, **do(job_of(row), by)}
     except Problem as problem:
-        return {"refused": problem.detail}
+        return {"id": job_id, "refused": problem.detail}
 
 
 def _redriven(old: Job, by: str) -> dict[str, str]:
@@ -61,5 +94,43 @@ def _redriven(old: Job, by: str) -> dict[str, str]:
 
 
 def _noted(job: Job, by: str) -> dict[str, str]:
-    write_or_find(ports.jobs(), note(job, Act.PURGED, by, datetime.now(UTC)), mine=lambda _: True)
+    ports.jobs().write(note(job, Act.PURGED, by, datetime.now(UTC)))
     return {}
+
+
+def _paused(act: Pause | Resume | Pauses) -> dict[str, object]:
+    order = Order(by=act.by, at=datetime.now(UTC))
+    try:
+        match act:
+            case Pause(scope=scope, name=name):
+                _check(scope, name)
+                pause(ports.jobs(), limiter(scope, name), order)
+            case Resume(scope=scope, name=name):
+                resume(ports.jobs(), limiter(scope, name), order)
+            case Pauses():
+                pass
+    except Problem as problem:
+        return {"refused": problem.detail}
+    known = pauses(ports.jobs())
+    return {"held": _shown(known.held), "resumed": _shown(known.resumed)}
+
+
+def _check(scope: Scope, name: str) -> None:
+    """A name that nothing bears would pause nothing. Which tenants there are, only their callers know."""
+    known = {Scope.KIND: registry.names, Scope.LANE: settings.lanes}
+    if scope in known and name not in (names := sorted(known[scope]())):
+        raise NotFound(f"there is no {scope} {name!r}: there are {', '.join(names)}")
+
+
+def _shown(orders: Mapping[str, Order]) -> list[dict[str, object]]:
+    """Each with how many jobs wait for its end: those whose doorbells are still out do not yet."""
+    return [
+        {
+            "scope": paused_part(each)[0],
+            "name": paused_part(each)[1],
+            "by": order.by,
+            "at": rfc3339(order.at),
+            "jobs": ports.jobs().count_waiting(each),
+        }
+        for each, order in sorted(orders.items())
+    ]

@@ -11,6 +11,7 @@ from coatcheck.aws.sqs_queues import SqsQueues, WakeQueue
 from coatcheck.result_link import signed
 from coatcheck.ring import Bell
 from coatcheck.run import settings
+from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.oidc import Tokens
 from coatcheck.run.pace import Pace
 from coatcheck.run.settings import setting
@@ -78,6 +79,17 @@ def wake_queue() -> WakeQueue:
 
 
 @cache
+def known_pauses() -> KnownPauses:
+    return KnownPauses(jobs())
+
+
+@cache
 def bell() -> Bell:
     queues = SqsQueues(sqs(), settings.lane_queues(), wake_queue(), setting(settings.DEAD_LETTER_QUEUE))
-    return Bell(store=jobs(), queues=queues, objects=objects(), timings=settings.timings())
+    return Bell(
+        store=jobs(),
+        queues=queues,
+        objects=objects(),
+        timings=settings.timings(),
+        holding=known_pauses().hold,
+    )

@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 from coatcheck.load import count_load
 from coatcheck.run import settings
 from coatcheck.store import Unavailable
-from coatcheck.supervisor import supervise
+from coatcheck.supervisor import supervise, wake_resumed
 from handlers import ports
 
 logger = Logger()
@@ -29,7 +29,9 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
     total: dict[str, int] = {}
     while True:
         walked = supervise(ports.bell(), _now, end, _log_broken)
-        total = {step: total.get(step, 0) + walked.get(step, 0) for step in total | walked}
+        resumed = wake_resumed(ports.bell(), _now, min(end, _now() + pause), _log_broken)
+        for step, times in (*walked.items(), *resumed.items()):
+            total[step] = total.get(step, 0) + times
         if _now() < end:
             _count_load()
         if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):

@@ -103,6 +103,8 @@ def _desk() -> Desk:
         store=ports.jobs(),
         beat_store=ports.jobs_for_beats(),
         objects=ports.objects(),
+        holding=ports.known_pauses().hold,
+        lane=settings.setting(settings.LANE),
         source=_source,
         timings=settings.timings(),
         clock=WallClock(),

@@ -46,6 +46,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     ports.tokens,
     ports.objects,
     ports.wake_queue,
+    ports.known_pauses,
     ports.bell,
     ports.key_of_links,
     settings.timings,
@@ -198,6 +199,7 @@ def _environment(made: Cloud, timings: Timings) -> dict[str, str]:
         settings.TENANTS_TABLE: "tenants",
         settings.RESULTS_BUCKET: BUCKET,
         settings.LINK_SECRET_ARN: client_of("secretsmanager").create_secret(Name="links", SecretString=LINK_KEY)["ARN"],
+        settings.LANE: "interactive",
         settings.LANE_QUEUE: made.queues["interactive"],
         settings.LANE_QUEUES: json.dumps({lane: made.queues[lane] for lane in LANES}),
         settings.LANES: json.dumps(LANES),
@@ -219,6 +221,8 @@ def _create_tables(client: "DynamoDBClient") -> None:
             {"AttributeName": "due_shard", "AttributeType": "S"},
             {"AttributeName": "due", "AttributeType": "N"},
             {"AttributeName": "tenant", "AttributeType": "S"},
+            {"AttributeName": "waiting", "AttributeType": "S"},
+            {"AttributeName": "waits_since", "AttributeType": "N"},
         ],
         GlobalSecondaryIndexes=[
             {
@@ -226,6 +230,14 @@ def _create_tables(client: "DynamoDBClient") -> None:
                 "KeySchema": [
                     {"AttributeName": "due_shard", "KeyType": "HASH"},
                     {"AttributeName": "due", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            },
+            {
+                "IndexName": "waiting",
+                "KeySchema": [
+                    {"AttributeName": "waiting", "KeyType": "HASH"},
+                    {"AttributeName": "waits_since", "KeyType": "RANGE"},
                 ],
                 "Projection": {"ProjectionType": "KEYS_ONLY"},
             },

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from coatcheck.row import Row
-from coatcheck.store import DuePage, ListPage, Store, Unavailable
+from coatcheck.store import IndexPage, ListPage, Store, Unavailable
 from coatcheck.write import Key, Write
 
 
@@ -21,11 +21,17 @@ class _Reading:
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
         return self.under.get_many(keys)
 
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
+    def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
         return self.under.due(shard, now, start)
 
     def count_due(self, shard: str) -> int:
         return self.under.count_due(shard)
+
+    def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
+        return self.under.waiting(limiter, start)
+
+    def count_waiting(self, limiter: str) -> int:
+        return self.under.count_waiting(limiter)
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         return self.under.listed(tenant, most, before)

@@ -8,6 +8,7 @@ from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.job import Job, State, job_key, job_of, row_of
 from coatcheck.memory import MemoryObjects, MemoryQueues, MemoryStore
 from coatcheck.ring import Bell
+from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.store import Store
 from coatcheck.timings import Timings
 
@@ -76,7 +77,13 @@ def dead_letter(job: Job) -> DeadLetter:
 
 
 def a_bell(store: Store, queues: Queues | None = None, objects: MemoryObjects | None = None) -> Bell:
-    return Bell(store=store, queues=queues or MemoryQueues(), objects=objects or MemoryObjects(), timings=TIMINGS)
+    return Bell(
+        store=store,
+        queues=queues or MemoryQueues(),
+        objects=objects or MemoryObjects(),
+        timings=TIMINGS,
+        holding=KnownPauses(store).hold,
+    )
 
 
 def stored(*jobs: Job) -> MemoryStore:

@@ -10,6 +10,7 @@ from coatcheck import JobContext, Result
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import Job, row_of
 from coatcheck.memory import MemoryMessage, MemoryObjects, MemoryStore
+from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.worker import Delivery, Desk, work
 from coatcheck.store import Store
 from tests.coatcheck.attempts import Kennel, QuietLog
@@ -35,12 +36,15 @@ class Shift:
 
     def __post_init__(self) -> None:
         self.store.rows.setdefault(self.job.key, row_of(self.job))
+        self.known = KnownPauses(self.store)
 
     def works(self, play: Play = lambda _, __: None, *, bell: Doorbell | None = None, receives: int = 1) -> bool:
         desk = Desk(
             store=self.through(self.store),
             beat_store=self.store,
             objects=self.objects,
+            holding=self.known.hold,
+            lane=self.job.lane,
             source=lambda: pytest.fail("no test here reads a source"),
             timings=TIMINGS,
             clock=self.clock,

@@ -33,7 +33,7 @@ DONE = frozenset({Nothing, Waiting})
 
 
 def owed(job: Job, now: datetime = NOW) -> Step:
-    return next_step(job, now, TIMINGS)
+    return next_step(job, now, TIMINGS, None)
 
 
 @pytest.mark.parametrize(

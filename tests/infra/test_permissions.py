@@ -59,10 +59,11 @@ ALLOWED = {
     | table("JobsTable", "GetItem", "PutItem", "UpdateItem")
     | {("sqs:SendMessage", "WakeQueue")},
     "wake": RING | consume("WakeQueue"),
-    "supervisor": RING,
+    "supervisor": RING | table("JobsTable/index/waiting", "Query"),
     "worker-interactive": WORK | consume("InteractiveQueue"),
     "worker-bulk": WORK | consume("BulkQueue"),
     "operator": table("JobsTable", "GetItem", "PutItem", "UpdateItem")
+    | table("JobsTable/index/waiting", "Query")
     | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem"),
     "unstarted": table("JobsTable", "GetItem", "UpdateItem") | consume("UnstartedQueue"),
 }
@@ -175,4 +176,5 @@ def test_who_rings_knows_every_lane(template: Template, name: str) -> None:
 def test_a_worker_knows_its_own_lane_alone(template: Template, lane: str) -> None:
     environment = template.environment(f"worker-{lane.lower()}")
     assert template.name_of(environment["LANE_QUEUE"]) == f"{lane}Queue"
+    assert environment["LANE"] == lane.lower()
     assert "LANE_QUEUES" not in environment

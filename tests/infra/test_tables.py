@@ -47,11 +47,19 @@ def test_what_is_due_is_found_by_shard_and_time_and_costs_no_more_than_its_keys(
         "Projection": {"ProjectionType": "KEYS_ONLY"},
     }
     types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
-    assert types == {"id": "S", "item": "S", "due_shard": "S", "due": "N", "tenant": "S"}
+    assert types == {
+        "id": "S",
+        "item": "S",
+        "due_shard": "S",
+        "due": "N",
+        "tenant": "S",
+        "waiting": "S",
+        "waits_since": "N",
+    }
 
 
 def test_a_tenants_jobs_are_found_in_the_order_of_their_ids(template: Template) -> None:
-    (index,) = template.output("JobsTable").properties["GlobalSecondaryIndexes"][1:]
+    index = template.output("JobsTable").properties["GlobalSecondaryIndexes"][1]
     assert index == {
         "IndexName": "by_tenant",
         "KeySchema": [
@@ -60,6 +68,21 @@ def test_a_tenants_jobs_are_found_in_the_order_of_their_ids(template: Template) 
         ],
         "Projection": {"ProjectionType": "KEYS_ONLY"},
     }
+
+
+def test_who_waits_for_a_limiter_is_found_in_the_order_of_their_waits_and_costs_no_more_than_its_keys(
+    template: Template,
+) -> None:
+    assert template.output("JobsTable").properties["GlobalSecondaryIndexes"][2:] == [
+        {
+            "IndexName": "waiting",
+            "KeySchema": [
+                {"AttributeName": "waiting", "KeyType": "HASH"},
+                {"AttributeName": "waits_since", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "KEYS_ONLY"},
+        }
+    ]
 
 
 def test_jobs_tell_of_every_change(template: Template) -> None:

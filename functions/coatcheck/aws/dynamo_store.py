@@ -11,20 +11,17 @@ from botocore.exceptions import ClientError
 from coatcheck.aws.attributes import attributes, row
 from coatcheck.aws.errors import code_of, passing_errors
 from coatcheck.aws.expressions import Expressions
+from coatcheck.aws.time_index import DUE_INDEX, WAITING_INDEX
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import DuePage, ListPage, Refused, TransactionRefused, Unavailable
+from coatcheck.store import IndexPage, ListPage, Refused, TransactionRefused, Unavailable
 from coatcheck.write import Key, Put, Table, Write
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_dynamodb.type_defs import AttributeValueTypeDef, TransactWriteItemTypeDef
 
-DUE_INDEX = "due"
 TENANT_INDEX = "by_tenant"
 PAGE_SIZE = 100
-MOST_COUNTED_PAGES = 10
-"""Of 1 MB each: some hundred thousand jobs of a shard, after which one more changes nothing."""
-
 TRIES = 6
 FIRST_WAIT_SECONDS = 0.02
 
@@ -89,57 +86,28 @@ class DynamoStore:
             _wait(attempt)
         raise Unavailable("TransactionConflict")
 
-    def due(self, shard: str, now: datetime, start: str | None = None) -> DuePage:
-        more: dict[str, Any] = {}
-        if start is not None:
-            job_id, due = start.rsplit("@", 1)
-            more["ExclusiveStartKey"] = {
-                "id": {"S": job_id},
-                "item": {"S": "job"},
-                "due_shard": {"S": shard},
-                "due": {"N": due},
-            }
-        with passing_errors():
-            page = self._client.query(
-                TableName=self._tables[Table.JOBS],
-                IndexName=DUE_INDEX,
-                KeyConditionExpression="#due_shard = :shard AND #due <= :now",
-                ExpressionAttributeNames={"#due_shard": "due_shard", "#due": "due"},
-                ExpressionAttributeValues={":shard": {"S": shard}, ":now": {"N": str(milliseconds(now))}},
-                Limit=self._page_size,
-                **more,
-            )
-        last = page.get("LastEvaluatedKey")
-        return DuePage(
-            ids=tuple(item["id"]["S"] for item in page["Items"]),
-            next=f"{last['id']['S']}@{last['due']['N']}" if last else None,
-        )
+    def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
+        return DUE_INDEX.page(self._client, self._jobs, shard, start, self._page_size, milliseconds(now))
 
     def count_due(self, shard: str) -> int:
-        count, more = 0, dict[str, Any]()
-        for _ in range(MOST_COUNTED_PAGES):
-            with passing_errors():
-                page = self._client.query(
-                    TableName=self._tables[Table.JOBS],
-                    IndexName=DUE_INDEX,
-                    Select="COUNT",
-                    KeyConditionExpression="#due_shard = :shard",
-                    ExpressionAttributeNames={"#due_shard": "due_shard"},
-                    ExpressionAttributeValues={":shard": {"S": shard}},
-                    **more,
-                )
-            count += page["Count"]
-            if "LastEvaluatedKey" not in page:
-                break
-            more = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
-        return count
+        return DUE_INDEX.count(self._client, self._jobs, shard)
+
+    def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
+        return WAITING_INDEX.page(self._client, self._jobs, limiter, start, self._page_size)
+
+    def count_waiting(self, limiter: str) -> int:
+        return WAITING_INDEX.count(self._client, self._jobs, limiter)
+
+    @property
+    def _jobs(self) -> str:
+        return self._tables[Table.JOBS]
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         # A place in the order of ids, not a key of the index: whether its job is still there does not matter.
         further = {} if before is None else {":before": {"S": before}}
         with passing_errors():
             page = self._client.query(
-                TableName=self._tables[Table.JOBS],
+                TableName=self._jobs,
                 IndexName=TENANT_INDEX,
                 KeyConditionExpression="#tenant = :tenant" + (" AND #id < :before" if further else ""),
                 ExpressionAttributeNames={"#tenant": "tenant"} | ({"#id": "id"} if further else {}),
@@ -152,7 +120,7 @@ class DynamoStore:
     def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
         with passing_errors():
             page = self._client.query(
-                TableName=self._tables[Table.JOBS],
+                TableName=self._jobs,
                 KeyConditionExpression="#id = :id AND begins_with(#item, :prefix)",
                 ExpressionAttributeNames={"#id": "id", "#item": "item"},
                 ExpressionAttributeValues={":id": {"S": job_id}, ":prefix": {"S": prefix}},

@@ -9,6 +9,7 @@ from coatcheck.claim import Claimed, NotClaimed, Undecided, claim
 from coatcheck.context import Identity, JobContext, Log, Source
 from coatcheck.doorbell import Doorbell, Message
 from coatcheck.endings import LeaseLost
+from coatcheck.hold import Holding, take_back_write
 from coatcheck.idempotency import args_of
 from coatcheck.job import Job
 from coatcheck.kind import Kind
@@ -19,7 +20,7 @@ from coatcheck.run.clock import Clock
 from coatcheck.run.heartbeat import Heartbeat
 from coatcheck.run.lease import HeldLease
 from coatcheck.run.watchdog import Watchdog
-from coatcheck.store import Store, Unavailable
+from coatcheck.store import Refused, Store, Unavailable
 from coatcheck.timings import Timings
 
 
@@ -30,6 +31,8 @@ class Desk:
     store: Store
     beat_store: Store
     objects: Objects
+    holding: Holding
+    lane: str
     source: Callable[[], Source]
     timings: Timings
     clock: Clock
@@ -63,7 +66,15 @@ class Missing(Exception):
 
 
 def work(desk: Desk, delivery: Delivery) -> bool:
-    """Claim, run and settle the attempt that a doorbell names. False if the message must come back."""
+    """Claim, run and settle the attempt that a doorbell names, unless it is paused.
+
+    False if the message must come back.
+    """
+    try:
+        if _taken_back(desk, delivery.doorbell):
+            return True
+    except Unavailable:
+        return _give_back(desk, delivery)
     kind = _kind(delivery.doorbell.kind)
     if isinstance(kind, UnknownKind):
         desk.log.warning("this version does not know the kind")
@@ -76,6 +87,20 @@ def work(desk: Desk, delivery: Delivery) -> bool:
             return True
         case Claimed(job=job):
             return _attend(desk, delivery, job, kind)
+
+
+def _taken_back(desk: Desk, doorbell: Doorbell) -> bool:
+    """Whether a pause took the doorbell's number back: not that of a stale one. Raises Unavailable."""
+    now = desk.clock.now()
+    hold = desk.holding(doorbell.kind, desk.lane, doorbell.tenant, now, None)
+    if hold is None:
+        return False
+    try:
+        desk.store.write(take_back_write(doorbell, hold, now, desk.timings))
+    except Refused:
+        return False
+    desk.log.info("paused", limiter=hold.limiter, paused_by=hold.by)
+    return True
 
 
 def _kind(name: str) -> Kind | UnknownKind | BrokenKind:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from coatcheck.aws import clients
-from coatcheck.aws.dynamo_store import MOST_COUNTED_PAGES, TRIES, DynamoStore
+from coatcheck.aws.dynamo_store import TRIES, DynamoStore
+from coatcheck.aws.time_index import MOST_COUNTED_PAGES
 from coatcheck.job import job_key
 from coatcheck.store import Store, Unavailable
 from coatcheck.write import Table, put
