@@ -204,7 +204,8 @@ def test_redirects_without_an_end_are_not_followed_to_it(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("status", [403, 400])
 def test_a_link_that_has_expired_is_asked_for_anew(tmp_path: Path, status: int) -> None:
-    storage, expired = Storage(cuts=[100, 100]), (status, {}, b"<Error>expired</Error>")
+    storage = Storage(cuts=[100, 100])
+    expired: Reply = (status, {}, b"<Error>expired</Error>")
     server = ScriptedServer(storage, expired, storage, expired, storage)
     with server.running() as elsewhere:
         api = ScriptedServer(*[(303, {"Location": f"{elsewhere}/file?try={number}"}, b"") for number in range(5)])
