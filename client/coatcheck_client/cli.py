@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import demo, dlq, jobs, keys, listing, operating, stack
+from coatcheck_client.commands import demo, dlq, jobs, keys, listing, operating, pausing, stack
 from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
@@ -24,6 +24,8 @@ app.command()(jobs.download)
 app.command()(listing.jobs)
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(keys.app, name="keys")
+app.command()(pausing.pause)
+app.command()(pausing.resume)
 app.command()(operating.supervise)
 app.command()(operating.logs)
 

@@ -1,6 +1,5 @@
 """The dead-letter queue: what lies in it, taken out for a while, put back or thrown away."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 
 from coatcheck_client.deployment import Deployment
-from coatcheck_client.trouble import Trouble
+from coatcheck_client.operator import operate
 
 if TYPE_CHECKING:
     from types_boto3_sqs.type_defs import MessageTypeDef
@@ -64,11 +63,6 @@ class Redriven:
     refused: str | None = None
 
 
-class OperatorFailed(Trouble):
-    def __init__(self, answer: str) -> None:
-        super().__init__(f"the operators' function failed: {answer}", hint="see `coatcheck logs operator`")
-
-
 class DeadLetterQueue:
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
@@ -114,7 +108,7 @@ class DeadLetterQueue:
         return meant
 
 
-def redrive(deployment: Deployment, job_ids: Sequence[str], by: str) -> list[Redriven]:
+def redrive(deployment: Deployment, job_ids: Sequence[str]) -> list[Redriven]:
     """Try jobs again; asked twice, it answers the same. Raises OperatorFailed."""
     return [
         Redriven(
@@ -123,25 +117,14 @@ def redrive(deployment: Deployment, job_ids: Sequence[str], by: str) -> list[Red
             start=int(each.get("from", 0)),
             refused=each.get("refused"),
         )
-        for each in _operated(deployment, {"act": "redrive", "job_ids": list(job_ids), "by": by})
+        for each in operate(deployment, "redrive", job_ids=list(job_ids))["jobs"]
     ]
 
 
-def note_purge(deployment: Deployment, job_ids: Sequence[str], by: str) -> None:
+def note_purge(deployment: Deployment, job_ids: Sequence[str]) -> None:
     """Let the jobs' histories say who threw their dead letters away. Raises OperatorFailed."""
     for batch in batches(job_ids):
-        _operated(deployment, {"act": "purged", "job_ids": list(batch), "by": by})
-
-
-def _operated(deployment: Deployment, act: dict[str, object]) -> list[dict[str, str]]:
-    answer = deployment.functions.invoke(
-        FunctionName=deployment.output("OperatorFunction"), Payload=json.dumps(act).encode()
-    )
-    text = answer["Payload"].read().decode()
-    if answer.get("FunctionError"):
-        raise OperatorFailed(text)
-    jobs: list[dict[str, str]] = json.loads(text)["jobs"]
-    return jobs
+        operate(deployment, "purged", job_ids=list(batch))
 
 
 def _letter(message: "MessageTypeDef") -> DeadLetter:

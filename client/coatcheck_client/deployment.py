@@ -81,7 +81,7 @@ class Deployment:
     def sqs(self) -> "SQSClient":
         return self.session.client("sqs", endpoint_url=self.endpoint_url)
 
-    @property
+    @cached_property
     def operator(self) -> str:
         """Who acts: the identity of the current credentials, as AWS names it."""
         return self.session.client("sts", endpoint_url=self.endpoint_url).get_caller_identity()["Arn"]

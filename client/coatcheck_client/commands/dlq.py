@@ -96,7 +96,7 @@ def redrive_(
         task = progress.add_task("trying again", total=len(by_job))
         for batch in batches(list(by_job)):
             began = time.monotonic()
-            answers = redrive(deployment, batch, deployment.operator)
+            answers = redrive(deployment, batch)
             done += answers
             for answer in answers:
                 letters = by_job[answer.job_id]
@@ -129,7 +129,7 @@ def purge(
     if dry_run or not meant or not (yes or typer.confirm("Throw them away?")):
         queue.put_back(meant)
         return
-    note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id], deployment.operator)
+    note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id])
     queue.throw_away(meant)
     _errors.print(f"thrown away: {_counted(len(meant), 'message')}")
 

@@ -30,10 +30,10 @@ def supervise(
 ) -> None:
     """Run the supervisor now: it finds work that was left behind, without waiting for its schedule."""
     deployment = find_deployment(stage)
-    _round(deployment)
+    _console.print(supervisor_round(deployment))
     while loop:
         time.sleep(every)
-        _round(deployment)
+        _console.print(supervisor_round(deployment))
 
 
 def logs(
@@ -51,14 +51,15 @@ def logs(
         _print(deployment, line)
 
 
-def _round(deployment: Deployment) -> None:
+def supervisor_round(deployment: Deployment) -> str:
+    """Walk once; the function's answer. Raises RoundFailed."""
     answer = deployment.functions.invoke(
         FunctionName=deployment.output("SupervisorFunction"), Payload=b'{"once": true}'
     )
     text = answer["Payload"].read().decode()
     if answer.get("FunctionError"):
         raise RoundFailed(text)
-    _console.print(text)
+    return text
 
 
 def _print(deployment: Deployment, line: LogLine) -> None:
