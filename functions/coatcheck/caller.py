@@ -4,11 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from coatcheck.problem import BadRequest, Forbidden, Unauthorized
+from coatcheck.problem import BadRequest, Busy, Forbidden, Unauthorized
 
 TENANT = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 TENANT_HEADER = "coatcheck-tenant"
 ACT_AS = "act_as"
+REMEMBERED_SECONDS = 60
+"""How long the gateway may go by what the authorizer said, whatever it was."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,10 +22,12 @@ class Caller:
 
 
 def caller_of(credential: Mapping[str, str], headers: Mapping[str, str]) -> Caller:
-    """The caller with a credential, as the authorizer passed it on. Raises Unauthorized, Forbidden, BadRequest.
+    """The caller with a credential, as the authorizer passed it on. Raises Unauthorized, Forbidden, BadRequest, Busy.
 
     A credential with the scope `act_as` (a trusted backend with thousands of sellers) may name the tenant.
     """
+    if reason := credential.get("unavailable"):
+        raise Busy(f"{reason}: try again", headers={"Retry-After": str(REMEMBERED_SECONDS)})
     tenant = credential.get("tenant")
     if not tenant:
         raise Unauthorized(

@@ -5,6 +5,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from coatcheck.api_key import bearer_token, identified
+from coatcheck.store import Unavailable
 from handlers import ports
 
 logger = Logger()
@@ -18,4 +19,10 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: 
 def _identified(header: str) -> dict[str, str]:
     token = bearer_token(header)
     tokens = ports.tokens() if token is not None else None
-    return identified(ports.tenants(), header) if token is None or tokens is None else tokens.identified(token)
+    if token is None or tokens is None:
+        return identified(ports.tenants(), header)
+    try:
+        return tokens.identified(token)
+    except Unavailable as error:
+        logger.warning("an issuer does not answer", exc_info=error)
+        return {"unavailable": "the issuer of this token does not answer, or not with its keys"}

@@ -39,7 +39,7 @@ class HttpRequest:
 
     @property
     def caller(self) -> Caller:
-        """Who asks, and for whom. Raises Unauthorized, Forbidden, BadRequest."""
+        """Who asks, and for whom. Raises Unauthorized, Forbidden, BadRequest, Busy."""
         return caller_of(self.authorizer, self.headers)
 
     def json(self) -> dict[str, object]:

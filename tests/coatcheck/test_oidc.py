@@ -1,73 +1,21 @@
 """Tokens of an issuer: made here with keys of the test's own, verified with what a server publishes."""
 
-import base64
-import json
-import threading
-import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import Any, cast
+from typing import Any
 
 import jwt
 import pytest
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
-from coatcheck.run.oidc import ASK_AGAIN_SECONDS, KEEP_KEYS_SECONDS, Tokens
+from coatcheck.run.oidc import ASK_AGAIN_SECONDS, KEEP_KEYS_SECONDS, SILENT_SECONDS, Tokens
 from coatcheck.run.settings import Issuer
 from coatcheck.store import Unavailable
-
-RSA = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-CURVE = ec.generate_private_key(ec.SECP256R1())
-
-
-class IssuerServer(HTTPServer):
-    """An issuer on the loopback interface, which counts how often it is asked for its keys."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Answers)
-        self.url = f"http://127.0.0.1:{self.server_port}"
-        self.asked = 0
-        self.broken = False
-        self.keys: list[dict[str, Any]] = []
-
-
-class _Answers(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        server = cast("IssuerServer", self.server)
-        if self.path == "/keys":
-            server.asked += 1
-            body = {"keys": server.keys}
-        else:
-            assert self.path == "/.well-known/openid-configuration"
-            body = cast("Any", {"issuer": server.url, "jwks_uri": f"{server.url}/keys"})
-        data = b"<html>" if server.broken else json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-def published(key: Any, key_id: str) -> dict[str, Any]:
-    algorithm: Any = (
-        jwt.algorithms.ECAlgorithm if isinstance(key, ec.EllipticCurvePrivateKey) else (jwt.algorithms.RSAAlgorithm)
-    )
-    made: dict[str, Any] = algorithm.to_jwk(key.public_key(), as_dict=True)
-    return made | {"kid": key_id, "use": "sig"}
+from tests.coatcheck.issuers import CURVE, OTHER, RSA, IssuerServer, published, running_issuer, token, unsigned
 
 
 @pytest.fixture
 def issuer() -> Iterator[IssuerServer]:
-    with IssuerServer() as server:
-        server.keys = [published(RSA, "first"), published(CURVE, "curve")]
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with running_issuer() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 class HandClock:
@@ -80,12 +28,6 @@ class HandClock:
 
 def tokens(server: IssuerServer, clock: HandClock | None = None) -> Tokens:
     return Tokens(Issuer(url=server.url, audience="coatcheck", tenant_claim="org"), clock or HandClock())
-
-
-def token(server: IssuerServer, key: Any = RSA, *, kid: str = "first", algorithm: str = "RS256", **claims: Any) -> str:
-    now = round(time.time())
-    given = {"iss": server.url, "aud": "coatcheck", "sub": "user-1234", "org": "acme", "exp": now + 300} | claims
-    return jwt.encode({k: v for k, v in given.items() if v is not None}, key, algorithm=algorithm, headers={"kid": kid})
 
 
 def test_a_token_is_its_tenants(issuer: IssuerServer) -> None:
@@ -112,6 +54,8 @@ def test_a_token_is_its_tenants(issuer: IssuerServer) -> None:
         {"org": "Acme Ltd"},
         {"org": ["acme"]},
         {"org": ""},
+        {"exp": "soon"},
+        {"exp": float("inf")},
     ],
 )
 def test_a_token_that_says_anything_else_is_refused(issuer: IssuerServer, claims: dict[str, Any]) -> None:
@@ -131,12 +75,10 @@ def test_a_token_that_somebody_else_signed_is_refused(issuer: IssuerServer) -> N
 
 def test_a_public_key_is_no_shared_secret(issuer: IssuerServer) -> None:
     """The classic forgery: HMAC with the published key as its secret; and no signature at all."""
-    head, body, _ = token(issuer).split(".")
     for algorithm in ("HS256", "none", "None", "HS512"):
-        header = base64.urlsafe_b64encode(json.dumps({"alg": algorithm, "kid": "first"}).encode()).rstrip(b"=").decode()
-        assert header != head
         for signature in ("", "AAAA"):
-            assert set(tokens(issuer).identified(f"{header}.{body}.{signature}")) == {"refusal"}
+            forged = unsigned(token(issuer), algorithm, signature)
+            assert set(tokens(issuer).identified(forged)) == {"refusal"}
 
 
 @pytest.mark.parametrize("text", ["a.b.c", "..", "e30.e30.e30", "x", "ü.ü.ü"])
@@ -165,17 +107,75 @@ def test_a_key_that_the_issuer_took_back_is_not_taken_for_long(issuer: IssuerSer
     assert set(known.identified(token(issuer))) == {"refusal"}
 
 
-def test_an_issuer_that_does_not_answer_is_no_refusal_and_known_keys_go_on(issuer: IssuerServer) -> None:
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"null",
+        b"[" * 50_000,
+        b"\xff\xfe{}",
+        b'{"keys": 5}',
+        b'{"issuer": 5, "jwks_uri": []}',
+    ],
+)
+def test_an_issuer_that_answers_rubbish_is_no_refusal_and_known_keys_go_on(
+    issuer: IssuerServer, rubbish: bytes
+) -> None:
     clock = HandClock()
     known = tokens(issuer, clock)
-    issuer.broken = True
+    issuer.broken = rubbish
     with pytest.raises(Unavailable):
         known.identified(token(issuer))
-    issuer.broken = False
+    issuer.broken = None
+    clock.time += SILENT_SECONDS
     assert "tenant" in known.identified(token(issuer))
-    issuer.broken = True
+    issuer.broken = rubbish
     clock.time += KEEP_KEYS_SECONDS
     assert "tenant" in known.identified(token(issuer))
+
+
+@pytest.mark.parametrize("keys", [[], [5], [{"kty": "RSA", "n": 5}], [{**published(RSA, "x"), "kid": ["first"]}]])
+def test_keys_that_are_none_are_as_good_as_no_answer(issuer: IssuerServer, keys: list[Any]) -> None:
+    issuer.keys = keys
+    known = tokens(issuer)
+    if keys and isinstance(keys[0], dict) and "kid" in keys[0]:
+        assert set(known.identified(token(issuer))) == {"refusal"}
+    else:
+        with pytest.raises(Unavailable):
+            known.identified(token(issuer))
+
+
+def test_an_issuer_that_does_not_answer_is_left_alone_for_a_moment(issuer: IssuerServer) -> None:
+    clock = HandClock()
+    known = tokens(issuer, clock)
+    issuer.keys = []
+    for _ in range(5):
+        with pytest.raises(Unavailable):
+            known.identified(token(issuer))
+    assert issuer.asked == 1
+
+
+def test_a_description_of_another_issuer_is_not_taken(issuer: IssuerServer) -> None:
+    issuer.names_itself = "https://elsewhere.example"
+    with pytest.raises(Unavailable):
+        tokens(issuer).identified(token(issuer))
+
+
+def test_keys_may_have_an_address_of_their_own(issuer: IssuerServer) -> None:
+    url = "https://issuer.example/pool"
+    known = Tokens(
+        Issuer(url=url, audience="coatcheck", tenant_claim="org", keys_url=f"{issuer.url}/keys"), HandClock()
+    )
+    assert known.identified(token(issuer, iss=url))["tenant"] == "acme"
+    assert set(known.identified(token(issuer))) == {"refusal"}
+
+
+def test_an_issuer_that_leads_away_to_a_way_that_others_can_write_to_is_not_followed(issuer: IssuerServer) -> None:
+    issuer.leads_to = f"http://localhost:{issuer.server_port}"
+    with pytest.raises(Unavailable):
+        tokens(issuer).identified(token(issuer))
 
 
 def test_keys_are_not_fetched_over_a_way_that_others_can_write_to() -> None:

@@ -10,7 +10,7 @@ from coatcheck.request import KEY
 
 
 @schemathesis.hook
-def before_call(context: HookContext, case: Case, kwargs: dict[str, Any]) -> None:
+def before_call(context: HookContext, case: Case[Any], kwargs: dict[str, Any]) -> None:
     """A redirect is an answer, not a way to go: it leads to the file, which is not part of the contract.
 
     And a good key is a new one each time, or nearly every submit would be refused as another one under the first's key.

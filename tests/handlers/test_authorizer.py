@@ -1,5 +1,6 @@
 """The authorizer: it says who asks, and leaves the refusal to the handlers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -7,10 +8,11 @@ import pytest
 from coatcheck.api_key import api_key_place
 from coatcheck.run import settings
 from coatcheck.run.oidc import Tokens
+from coatcheck.store import Unavailable
 from coatcheck.write import put
-from handlers import authorizer, ports
+from handlers import authorizer, ports, status
 from tests.handlers.chain import counting_calls
-from tests.handlers.events import LambdaContext
+from tests.handlers.events import LambdaContext, body_of, http_event
 
 pytestmark = pytest.mark.usefixtures("aws")
 
@@ -81,16 +83,38 @@ def test_a_token_is_no_key_where_no_issuer_is_known() -> None:
     assert not calls
 
 
-def test_where_an_issuer_is_known_tokens_go_by_it_and_keys_by_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def issuer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An issuer's tokens are taken; and a key is known."""
     monkeypatch.setenv(settings.OIDC, '{"url":"https://id.example","audience":"coatcheck","tenant_claim":"org"}')
-    monkeypatch.setattr(Tokens, "identified", lambda _, text: {"tenant": "globex", "name": f"token …{text[-4:]}"})
+    ports.tenants().write(put(api_key_place(KEY), {"tenant": "acme", "last4": "kkkk"}))
     for cached in (settings.issuer, ports.tokens):
         cached.cache_clear()
-    ports.tenants().write(put(api_key_place(KEY), {"tenant": "acme", "last4": "kkkk"}))
-    try:
-        assert authorized(("authorization", f"Bearer {TOKEN}"))["context"]["tenant"] == "globex"
-        assert authorized(("authorization", f"Bearer {KEY}"))["context"]["tenant"] == "acme"
-        assert set(authorized(("authorization", f"Bearer {TOKEN}{'x' * 9000}"))["context"]) == {"refusal"}
-    finally:
-        for cached in (settings.issuer, ports.tokens):
-            cached.cache_clear()
+    yield
+    for cached in (settings.issuer, ports.tokens):
+        cached.cache_clear()
+
+
+@pytest.mark.usefixtures("issuer")
+def test_where_an_issuer_is_known_tokens_go_by_it_and_keys_by_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Tokens, "identified", lambda _, text: {"tenant": "globex", "name": f"token …{text[-4:]}"})
+    assert authorized(("authorization", f"Bearer {TOKEN}"))["context"]["tenant"] == "globex"
+    assert authorized(("authorization", f"Bearer {KEY}"))["context"]["tenant"] == "acme"
+    assert set(authorized(("authorization", f"Bearer {TOKEN}{'x' * 9000}"))["context"]) == {"refusal"}
+
+
+@pytest.mark.usefixtures("issuer")
+def test_while_an_issuer_does_not_answer_its_callers_are_told_to_come_back_and_keys_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def silent(tokens: Tokens, text: str) -> dict[str, str]:
+        raise Unavailable("the token's issuer")
+
+    monkeypatch.setattr(Tokens, "identified", silent)
+    said = authorized(("authorization", f"Bearer {TOKEN}"))
+    assert said["isAuthorized"] is True
+    event = http_event("GET /v1/jobs", authorizer=said["context"])
+    answer: dict[str, Any] = status.handler(event, LambdaContext())
+    assert (answer["statusCode"], answer["headers"]["Retry-After"]) == (503, "60")
+    assert "issuer" in body_of(answer)["detail"]
+    assert authorized(("authorization", f"Bearer {KEY}"))["context"]["tenant"] == "acme"

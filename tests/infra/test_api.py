@@ -1,12 +1,17 @@
 """The API: its routes, who guards them, and that nothing else can be reached from outside."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
 
 from coatcheck.route import ROUTES
+from coatcheck.run.settings import OIDC, Issuer
 from coatcheck.waiting import LONGEST_SECONDS
 from handlers.waiter import MARGIN_SECONDS
 from infra.config import CONFIGS, Stage
-from tests.infra.template import Template
+from tests.infra.template import FUNCTIONS, Template, synthesized
 
 NOTHING = ("$default", "status")
 OPEN = {"$default", *(f"{method} {route.path}" for route in ROUTES if route.public for method in route.methods)}
@@ -82,6 +87,15 @@ def test_the_authorizer_is_asked_once_a_minute_for_each_key(template: Template) 
     assert authorizer.properties["IdentitySource"] == ["$request.header.Authorization"]
     assert authorizer.properties["EnableSimpleResponses"] is True
     assert authorizer.properties["AuthorizerPayloadFormatVersion"] == "2.0"
+
+
+def test_an_issuer_of_the_config_is_told_to_the_authorizer_alone(template: Template, tmp_path: Path) -> None:
+    assert OIDC not in template.environment("authorizer")
+    issuer = Issuer(url="https://id.example", audience="coatcheck", tenant_claim="org")
+    config = CONFIGS[Stage.LOCAL]
+    made = synthesized(replace(config, api=replace(config.api, issuer=issuer)), tmp_path)
+    assert msgspec.json.decode(made.environment("authorizer")[OIDC], type=Issuer) == issuer
+    assert not [name for name in FUNCTIONS if name != "authorizer" and OIDC in made.environment(name)]
 
 
 def test_requests_are_throttled_and_logged_without_addresses(template: Template) -> None:

@@ -68,11 +68,15 @@ def routes() -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Issuer:
-    """An OpenID Connect issuer whose tokens are taken, if they are for `audience`, and their claim with the tenant."""
+    """An OpenID Connect issuer whose tokens are taken, if they are for `audience`, and their claim with the tenant.
+
+    `url` is what its tokens say of it, to the letter. Its keys are where its description says, or at `keys_url`.
+    """
 
     url: str
     audience: str
     tenant_claim: str
+    keys_url: str | None = None
 
 
 @cache
