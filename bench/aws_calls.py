@@ -61,7 +61,7 @@ def _complete(live: LiveStack, job_id: str, requests: Mapping[str, str]) -> dict
         elif line.get("request_id") in requests:
             found.setdefault(requests[line["request_id"]], Counter()).update(line["calls"])
     steps = {"submit", "status", "Send", "probe", "Conclude", "Record"}
-    return found if steps <= set(found) and {"PutItem", "UpdateItem"} <= set(found["Record"]) else {}
+    return found if steps <= set(found) and {"dynamodb.PutItem", "dynamodb.UpdateItem"} <= set(found["Record"]) else {}
 
 
 def _sum(calls: Counter[str]) -> int:
