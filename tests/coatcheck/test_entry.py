@@ -12,6 +12,7 @@ from coatcheck.cancellation import cancel_write
 from coatcheck.claim import claim_write
 from coatcheck.doorbell import Wake, message_body
 from coatcheck.entry import Act, Cause, Entry, entry_key, entry_of, entry_write, moved, note, write_down
+from coatcheck.hold import Hold, park_write, take_back_write
 from coatcheck.job import Error, Job, Progress, Reason, State, job_of
 from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Failed, Outcome, Snoozed, Yielded
@@ -79,6 +80,23 @@ def test_a_cancellation_names_who_asked_for_it() -> None:
     old = an_owned_job()
     entry = written(old, cancel_write(old, ACME, NOW, TIMINGS))
     assert (entry.state, entry.attempt, entry.by) == (State.CANCELLING, 1, "key …abcd")
+
+
+@pytest.mark.parametrize("sent", [0, 1])
+def test_a_pause_that_parks_a_job_or_takes_it_back_says_what_was_paused_and_by_whom(sent: int) -> None:
+    old, hold = a_job(sent=sent), Hold(limiter="pause#tenant#a#b", by="ravi")
+    parked = park_write(old, hold, LATER, TIMINGS)
+    entry = written(old, take_back_write(doorbell(old), hold, LATER, TIMINGS) if sent else parked)
+    assert entry == Entry(
+        at=LATER,
+        state=State.QUEUED,
+        attempt=1 + sent,
+        failures=0,
+        by="ravi",
+        act=Act.PAUSED,
+        detail="tenant a#b",
+        ttl=old.ttl,
+    )
 
 
 def test_a_record_without_an_old_image_is_an_entry_that_does_not_guess_its_cause() -> None:

@@ -39,9 +39,10 @@ def submitted(args: dict[str, Any] | None = None) -> str:
 
 @pytest.fixture
 def warm() -> None:
-    """The process knows the load; it looks that up every ten seconds."""
+    """The process knows the load and the pauses; it looks those up every ten and every five seconds."""
     ports.known_pace.cache_clear()
     ports.pace()
+    ports.known_pauses().hold("probe", "bulk", "acme", now(), now())
 
 
 @pytest.mark.usefixtures("warm")

@@ -1,0 +1,378 @@
+"""What a pause does to a job, wherever the job is and whoever is at it at the same moment."""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+
+from coatcheck.cancellation import cancel
+from coatcheck.claim import Claimed, NotClaimed, claim
+from coatcheck.doorbell import Doorbell
+from coatcheck.hold import Hold, park_write, take_back_write
+from coatcheck.job import Job, State, Wrote
+from coatcheck.memory import MemoryQueues, MemoryStore
+from coatcheck.next_step import (
+    GiveUp,
+    Nothing,
+    Park,
+    Postpone,
+    Requeue,
+    Send,
+    Step,
+    TakeBack,
+    TakeOver,
+    Wait,
+    next_step,
+)
+from coatcheck.outcome import Failed, Yielded
+from coatcheck.pause import Order, Scope, limiter, pause, resume
+from coatcheck.ring import Bell, ring, sent_write
+from coatcheck.run.known_pauses import KnownPauses
+from coatcheck.settle import settle_write
+from coatcheck.store import Refused
+from coatcheck.supervisor import FORGET_AFTER, wake_resumed
+from coatcheck.unstarted import settle_unstarted
+from tests.coatcheck.rows import (
+    JOB_ID,
+    NOW,
+    TIMINGS,
+    a_bell,
+    a_job,
+    an_owned_job,
+    doorbell,
+    job_in,
+    seconds,
+    stored,
+)
+from tests.coatcheck.submits import ACME
+from tests.coatcheck.test_entry import FAULT
+from tests.coatcheck.test_next_step import around_now, jobs
+
+PROBE = limiter(Scope.KIND, "probe")
+HOLD = Hold(limiter=PROBE, by="ravi")
+OTHER = Hold(limiter=limiter(Scope.LANE, "interactive"), by="meera")
+RAVI = Order(by="ravi", at=NOW)
+MARK = {"waiting": PROBE, "waits_since": NOW, "paused_by": "ravi"}
+SOON = NOW + seconds(30)
+
+
+def mark(job: Job) -> tuple[object, object, object]:
+    return job.waiting, job.waits_since, job.paused_by
+
+
+NO_MARK = (None, None, None)
+MARKED = (PROBE, NOW, "ravi")
+
+
+@pytest.mark.parametrize(
+    ("job", "step"),
+    [
+        pytest.param(a_job(), Park(hold=HOLD), id="never sent"),
+        pytest.param(a_job(attempt=3, sent=2), Park(hold=HOLD), id="an older number was sent"),
+        pytest.param(a_job(due=NOW), Park(hold=HOLD), id="never sent, overdue"),
+        pytest.param(a_job(**MARK, due=SOON), Nothing(), id="marked"),
+        pytest.param(a_job(**MARK, due=NOW), Postpone(due=NOW + TIMINGS.ring_again), id="marked, overdue"),
+        pytest.param(a_job(**MARK, due=None), Postpone(due=NOW + TIMINGS.ring_again), id="marked, nobody would look"),
+        pytest.param(a_job(waiting=OTHER.limiter, waits_since=NOW, due=SOON), Park(hold=HOLD), id="marked by another"),
+        pytest.param(a_job(sent=1, due=SOON), Nothing(), id="its doorbell is out"),
+        pytest.param(a_job(sent=1, due=NOW), TakeBack(hold=HOLD), id="its doorbell is out for too long"),
+        pytest.param(a_job(run_at=SOON, due=SOON), Wait(until=SOON), id="scheduled"),
+        pytest.param(a_job(created_at=NOW - TIMINGS.give_up_after, **MARK), GiveUp(), id="held for a month"),
+        pytest.param(a_job(state=State.RETRYING, retry_at=NOW), Requeue(), id="retry due"),
+        pytest.param(an_owned_job(), Nothing(), id="running"),
+        pytest.param(an_owned_job(lease_until=NOW - seconds(1)), TakeOver(), id="its worker died"),
+    ],
+)
+def test_a_held_job_is_owed_one_thing(job: Job, step: Step) -> None:
+    assert next_step(job, NOW, TIMINGS, HOLD) == step
+
+
+def test_a_held_job_is_looked_at_again_no_later_than_it_is_given_up() -> None:
+    nearly = a_job(created_at=NOW + seconds(9) - TIMINGS.give_up_after, **MARK, due=NOW)
+    assert next_step(nearly, NOW, TIMINGS, HOLD) == Postpone(due=NOW + seconds(9))
+    assert park_write(nearly, HOLD, NOW, TIMINGS).set["due"] == round((NOW + seconds(9)).timestamp() * 1000)
+
+
+@dataclass
+class Counter:
+    """The one job of a store, the bell that rings it, and the operators who pause it."""
+
+    store: MemoryStore
+    queues: MemoryQueues = field(default_factory=MemoryQueues)
+
+    def __post_init__(self) -> None:
+        self.bell = a_bell(self.store, self.queues)
+
+    @property
+    def job(self) -> Job:
+        return job_in(self.store)
+
+    @property
+    def sent(self) -> list[int]:
+        return [bell.attempt for _, bell in self.queues.rung]
+
+    def pause(self) -> None:
+        pause(self.store, PROBE, RAVI)
+
+    def resume(self, now: datetime = NOW) -> None:
+        resume(self.store, PROBE, Order(by="meera", at=now))
+
+    def ring(self, now: datetime = NOW) -> Step:
+        return ring(self.bell, JOB_ID, now)
+
+    def walk(self, now: datetime = NOW) -> dict[str, int]:
+        return wake_resumed(self.bell, lambda: now, now + seconds(1))
+
+
+def at(job: Job, *, paused: bool = True) -> Counter:
+    counter = Counter(stored(job))
+    if paused:
+        counter.pause()
+    return counter
+
+
+def test_a_job_that_was_not_sent_is_marked_and_not_sent() -> None:
+    counter = at(a_job())
+    assert counter.ring() == Park(hold=HOLD)
+    assert (mark(counter.job), counter.job.attempt, counter.sent) == (MARKED, 1, [])
+    assert (counter.job.due, counter.job.wrote) == (NOW + TIMINGS.ring_again, Wrote.TRANSITION)
+    assert counter.ring(NOW + seconds(1)) == Nothing()
+    assert counter.ring(NOW + TIMINGS.ring_again) == Postpone(due=NOW + 2 * TIMINGS.ring_again)
+    assert (mark(counter.job), counter.job.wrote) == (MARKED, Wrote.MARK)
+
+
+def test_a_job_that_was_resumed_is_sent_by_the_walk_and_its_mark_is_gone() -> None:
+    counter = at(a_job())
+    counter.ring()
+    counter.resume()
+    assert counter.walk() == {"Send": 1}
+    assert (mark(counter.job), counter.job.sent, counter.sent) == (NO_MARK, 1, [1])
+    assert counter.walk() == {}
+
+
+def test_a_job_that_is_held_twice_waits_for_both() -> None:
+    counter = at(a_job())
+    pause(counter.store, OTHER.limiter, Order(by="meera", at=NOW))
+    counter.ring()
+    counter.resume()
+    assert counter.walk(NOW + seconds(9)) == {"Park": 1}
+    assert (counter.job.waiting, counter.job.paused_by) == (OTHER.limiter, "meera")
+    assert counter.job.waits_since == NOW  # it does not lose its place
+    resume(counter.store, OTHER.limiter, RAVI)
+    assert counter.walk(NOW + seconds(10)) == {"Send": 1}
+
+
+def test_a_number_that_is_taken_back_is_never_owed_again_so_that_its_doorbell_is_stale() -> None:
+    counter = at(a_job(sent=1, rings=1, due=NOW))
+    old = doorbell(counter.job)
+    assert counter.ring() == TakeBack(hold=HOLD)
+    assert (counter.job.attempt, counter.job.failures, mark(counter.job)) == (2, 0, MARKED)
+    assert (counter.job.due, counter.job.wrote) == (NOW + TIMINGS.due_grace, Wrote.TRANSITION)
+    assert isinstance(claim(counter.store, old, "owner-1", NOW, TIMINGS), NotClaimed)
+    counter.resume()
+    counter.walk()
+    assert counter.sent == [2]
+    assert isinstance(claim(counter.store, old, "owner-1", NOW, TIMINGS), NotClaimed)
+    assert isinstance(claim(counter.store, doorbell(counter.job), "owner-1", NOW, TIMINGS), Claimed)
+
+
+def test_two_who_take_one_number_back_raise_it_once() -> None:
+    counter = at(a_job(sent=1))
+    write = take_back_write(doorbell(counter.job), HOLD, NOW, TIMINGS)
+    counter.store.write(write)
+    with pytest.raises(Refused):
+        counter.store.write(write)
+    assert counter.job.attempt == 2
+
+
+@pytest.mark.parametrize("first", ["claim", "take-back"])
+def test_of_a_claim_and_a_take_back_one_counts(first: str) -> None:
+    counter = at(a_job(sent=1))
+    bell = doorbell(counter.job)
+    if first == "claim":
+        assert isinstance(claim(counter.store, bell, "owner-1", NOW, TIMINGS), Claimed)
+    try:
+        counter.store.write(take_back_write(bell, HOLD, NOW, TIMINGS))
+    except Refused:
+        assert first == "claim"
+    claim(counter.store, bell, "owner-2", NOW, TIMINGS)
+    expected = (State.RUNNING, 1, "owner-1", NO_MARK) if first == "claim" else (State.QUEUED, 2, None, MARKED)
+    assert (counter.job.state, counter.job.attempt, counter.job.owner, mark(counter.job)) == expected
+
+
+def test_a_doorbell_of_another_tenant_takes_nothing_back() -> None:
+    counter = at(a_job(sent=1))
+    with pytest.raises(Refused):
+        counter.store.write(take_back_write(doorbell(counter.job, tenant="globex"), HOLD, NOW, TIMINGS))
+
+
+def test_a_send_that_a_pause_overtakes_leaves_no_mark_and_the_worker_takes_it_back() -> None:
+    class PausedMeanwhile(MemoryQueues):
+        def ring(self, lane: str, doorbell: Doorbell) -> None:
+            super().ring(lane, doorbell)
+            counter.pause()
+            ring(a_bell(counter.store), JOB_ID, NOW)
+
+    counter = Counter(stored(a_job()), PausedMeanwhile())
+    assert counter.ring() == Send()
+    assert (counter.job.sent, mark(counter.job), counter.sent) == (1, NO_MARK, [1])
+
+
+def test_a_park_that_a_send_overtakes_changes_nothing() -> None:
+    counter = at(a_job())
+    late = park_write(counter.job, HOLD, NOW, TIMINGS)
+    counter.store.write(sent_write(counter.job, NOW, TIMINGS))
+    with pytest.raises(Refused):
+        counter.store.write(late)
+    assert mark(counter.job) == NO_MARK
+
+
+def test_a_mark_that_lands_after_the_resume_is_still_found() -> None:
+    counter = at(a_job())
+    late = park_write(counter.job, HOLD, NOW, TIMINGS)
+    counter.resume()
+    assert counter.walk(NOW + seconds(1)) == {}
+    counter.store.write(late)
+    assert counter.walk(NOW + FORGET_AFTER) == {"Send": 1}
+    assert counter.walk(NOW + FORGET_AFTER) == {}
+    assert counter.sent == [1]
+
+
+def test_a_mark_that_outlives_the_memory_of_the_resume_is_found_when_it_is_due() -> None:
+    counter = at(a_job())
+    late = park_write(counter.job, HOLD, NOW, TIMINGS)
+    counter.resume()
+    counter.walk(NOW + FORGET_AFTER)
+    counter.store.write(late)
+    assert counter.walk(NOW + FORGET_AFTER) == {}
+    assert counter.job.due is not None
+    assert counter.ring(counter.job.due) == Send()
+    assert mark(counter.job) == NO_MARK
+
+
+def test_a_dispatcher_that_does_not_know_of_the_pause_yet_does_not_send_what_was_just_taken_back() -> None:
+    counter = at(a_job(), paused=False)
+    assert counter.ring() == Send()
+    counter.pause()
+    counter.store.write(take_back_write(doorbell(counter.job), HOLD, NOW + seconds(1), TIMINGS))
+    assert counter.ring(NOW + seconds(2)) == Nothing()
+    assert counter.sent == [1]
+
+
+@pytest.mark.parametrize("outcome", [Yielded(advanced=True), Failed(error=FAULT)])
+def test_a_job_that_comes_back_under_a_pause_is_parked_with_its_next_number(outcome: Yielded | Failed) -> None:
+    counter = at(an_owned_job())
+    counter.store.write(settle_write(counter.job, 1, outcome, counter.job.progress, NOW, TIMINGS, timedelta(0)))
+    while not isinstance(counter.ring(), Nothing):
+        pass
+    assert (counter.job.state, counter.job.attempt, mark(counter.job)) == (State.QUEUED, 2, MARKED)
+    assert counter.sent == []
+
+
+def test_a_dead_workers_job_is_charged_and_parked() -> None:
+    counter = at(an_owned_job(lease_until=NOW - seconds(1)))
+    assert counter.ring() == TakeOver()
+    assert counter.ring() == Park(hold=HOLD)
+    assert (counter.job.failures, counter.sent) == (1, [])
+
+
+def test_every_write_that_moves_a_parked_job_on_removes_its_mark() -> None:
+    parked = a_job(**MARK, due=NOW)
+
+    def claimed(store: MemoryStore) -> None:
+        claim(store, doorbell(parked), "owner-1", NOW, TIMINGS)
+
+    def cancelled(store: MemoryStore) -> None:
+        cancel(store, ACME, JOB_ID, NOW, TIMINGS)
+
+    def never_started(store: MemoryStore) -> None:
+        settle_unstarted(store, doorbell(parked), NOW, TIMINGS)
+
+    def sent(store: MemoryStore) -> None:
+        ring(a_bell(store), JOB_ID, NOW)
+
+    def given_up(store: MemoryStore) -> None:
+        ring(a_bell(store), JOB_ID, parked.created_at + TIMINGS.give_up_after)
+
+    for move in (claimed, cancelled, never_started, sent, given_up):
+        store = stored(parked)
+        move(store)
+        assert mark(job_in(store)) == NO_MARK, move.__name__
+        assert store.count_waiting(PROBE) == 0
+
+
+@given(job=jobs(), now=around_now)
+def test_a_held_job_comes_to_rest_unsent_with_somebody_who_will_look_again(job: Job, now: datetime) -> None:
+    if job.state is not State.QUEUED:
+        return
+    counter = at(job)
+    for _ in range(4):
+        counter.ring(now)
+    after = counter.job
+    assert counter.sent == []
+    assert after.attempt - job.attempt in (0, 1)
+    assert job.attempt in {after.attempt, job.sent}
+    assert after.state is State.FAILED or (after.due is not None and after.due > now)
+
+
+@given(job=jobs(), now=around_now)
+def test_whoever_was_marked_is_sent_once_by_the_walk_after_the_resume(job: Job, now: datetime) -> None:
+    if job.state is not State.QUEUED:
+        return
+    counter = at(job)
+    for _ in range(4):
+        counter.ring(now)
+    marked = counter.job.waiting is not None
+    counter.resume(now)
+    counter.walk(now)
+    counter.walk(now)
+    assert counter.sent == ([counter.job.attempt] if marked else [])
+
+
+def many(number: int, **changes: object) -> Counter:
+    ids = [f"j_{position:026}" for position in range(number)]
+    rows = [
+        a_job(id=job_id, root=job_id, **{**MARK, "waits_since": NOW + seconds(number - position)}, **changes)
+        for position, job_id in enumerate(ids)
+    ]
+    counter = Counter(stored(*rows))
+    counter.pause()
+    counter.resume()
+    return counter
+
+
+def test_all_who_wait_are_woken_over_all_pages_the_longest_waiting_first() -> None:
+    counter = many(23)
+    counter.store.page_size = 4
+    assert counter.walk() == {"Send": 23}
+    rung = [bell.job_id for _, bell in counter.queues.rung]
+    assert rung == sorted(rung, reverse=True)
+
+
+def test_a_walk_that_runs_out_of_time_forgets_nobody() -> None:
+    counter = many(5)
+    late = NOW + FORGET_AFTER
+    assert wake_resumed(counter.bell, lambda: late, late) == {}
+    assert counter.walk(late) == {"Send": 5}
+
+
+def test_a_job_that_cannot_be_rung_is_nobody_elses_trouble() -> None:
+    counter = many(5)
+    counter.store.rows[a_job(id=f"j_{3:026}").key]["state"] = "of a later version"
+    assert counter.walk() == {"Send": 4, "Broken": 1}
+
+
+def test_a_process_of_its_own_hears_of_the_resume_from_the_item_and_not_from_what_it_knew() -> None:
+    counter = at(a_job())
+    counter.ring()
+    stale = Bell(
+        store=counter.store,
+        queues=counter.queues,
+        objects=counter.bell.objects,
+        timings=TIMINGS,
+        holding=KnownPauses(counter.store).hold,
+    )
+    assert ring(stale, JOB_ID, NOW) == Nothing()
+    counter.resume()
+    assert wake_resumed(stale, lambda: NOW + seconds(1), NOW + seconds(2)) == {"Send": 1}
