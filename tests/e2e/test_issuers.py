@@ -43,9 +43,15 @@ class Pool:
             keys_url=f"{self.aws}/{self.id}/.well-known/jwks.json",
         )
 
-    def other_client(self) -> str:
+    def new_client(self) -> str:
+        """Another client of the pool; its tokens are for itself."""
         flows = ["ALLOW_USER_PASSWORD_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"]
-        made = self.cognito.create_user_pool_client(UserPoolId=self.id, ClientName="web", ExplicitAuthFlows=flows)
+        made = self.cognito.create_user_pool_client(
+            UserPoolId=self.id,
+            ClientName="web",
+            ExplicitAuthFlows=flows,
+            WriteAttributes=["email"],  # and not the tenant, or whoever signs up would choose one
+        )
         return str(made["UserPoolClient"]["ClientId"])
 
     def signed_in(self, tenant: str | None, *, client: str | None = None) -> dict[str, str]:
@@ -71,7 +77,7 @@ def pool(live: LiveStack) -> Iterator[Pool]:
     attribute = {"Name": "tenant", "AttributeDataType": "String", "Mutable": False}
     made = cognito.create_user_pool(PoolName="sellers", Schema=[attribute])["UserPool"]["Id"]
     pool = Pool(cognito=cognito, id=made, client="", aws=live.stack.aws_endpoint_url.replace("localhost", "127.0.0.1"))
-    pool = Pool(cognito=cognito, id=made, client=pool.other_client(), aws=pool.aws)
+    pool = Pool(cognito=cognito, id=made, client=pool.new_client(), aws=pool.aws)
     with taking_tokens(live, pool.issuer):
         yield pool
     cognito.delete_user_pool(UserPoolId=made)
@@ -104,12 +110,10 @@ def hmac_signed(pool: Pool, text: str) -> str:
 
 FORGERIES: dict[str, Callable[[Pool, str], str]] = {
     "an access token, which is for no audience": lambda pool, _: pool.signed_in("coastal-crafts")["AccessToken"],
-    "a token for another client": lambda pool, _: pool.signed_in("coastal-crafts", client=pool.other_client())[
-        "IdToken"
-    ],
+    "a token for another client": lambda pool, _: pool.signed_in("coastal-crafts", client=pool.new_client())["IdToken"],
     "a user of no tenant": lambda pool, _: pool.signed_in(None)["IdToken"],
     "another tenant under the old signature": lambda _, good: with_claims(good, {"custom:tenant": "bharat-bazaar"}),
-    "no signature": lambda _, good: unsigned(good, "none"),
+    "no signature": lambda _, good: unsigned(good, "none", "AAAA"),
     "a signature with the public key as the secret": hmac_signed,
 }
 
