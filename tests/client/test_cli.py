@@ -12,7 +12,10 @@ from coatcheck_client.cli import main
 from coatcheck_client.deployment import Deployment
 from tests.client.server import ScriptedServer, document
 
-COMMANDS = ["up", "down", "demo", "status", "submit", "watch", "download", "jobs", "keys", "supervise", "logs"]
+COMMANDS = [
+    *("up", "down", "demo", "status", "submit", "watch", "download", "jobs"),
+    *("pause", "resume", "supervise", "logs", "dlq", "keys"),
+]
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,16 @@ def test_every_command_explains_itself(command: str, run: Run) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["submit", "probe"], ["watch", "j_1"], ["jobs"], ["keys", "list"], ["supervise"], ["logs"], ["status", "j_1"]],
+    [
+        ["submit", "probe"],
+        ["watch", "j_1"],
+        ["jobs"],
+        ["keys", "list"],
+        ["supervise"],
+        ["logs"],
+        ["status", "j_1"],
+        ["pause"],
+    ],
 )
 def test_without_a_stack_it_says_how_to_start_one(arguments: list[str], run: Run) -> None:
     ended = run(*arguments)
