@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from bench.results import record
 from bench.stack import TENANT, live_stack
-from coatcheck_client.deployment import ROOT_ACCESS_KEY_ID, ROOT_SECRET_ACCESS_KEY
+from coatcheck_client.local.emulator import ROOT_ACCESS_KEY_ID, ROOT_SECRET_ACCESS_KEY
 from tests.e2e.live import LiveStack
 
 ROUNDS = 11
@@ -89,8 +89,9 @@ def measure(live: LiveStack) -> dict[str, object]:
                 if round_:  # the first compiles the modules
                     took[name].append(seconds)
     medians = {name: median(seconds) for name, seconds in took.items()}
-    return {f"{name}_ms": round(1000 * seconds, 1) for name, seconds in medians.items()} | {
-        f"{name}_ratio": round(medians[name] / medians["bare"], 3) for name in ("submit", "status")
+    return {
+        **{f"{name}_ms": round(1000 * seconds, 1) for name, seconds in medians.items()},
+        **{f"{name}_ratio": round(medians[name] / medians["bare"], 3) for name in ("submit", "status")},
     }
 
 

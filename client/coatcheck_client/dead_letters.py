@@ -100,7 +100,8 @@ class DeadLetterQueue:
 
     def selected(self, wanted: Wanted, seen: Callable[[int], None] = lambda _: None) -> list[DeadLetter]:
         """The letters that are meant, taken out; the others are put back. `seen` is told how many were looked at."""
-        meant, others = [], []
+        meant: list[DeadLetter] = []
+        others: list[DeadLetter] = []
         for number, letter in enumerate(self.taken(), start=1):
             (meant if wanted.admits(letter) else others).append(letter)
             seen(number)

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
@@ -84,14 +84,12 @@ def survives(live: LiveStack, client: Client, seconds: float) -> None:
     ended = {job_id: client.wait_final(job_id, within=DRAIN_SECONDS) for job_id in jobs}
     wrong = {job_id: document for job_id, document in ended.items() if document["state"] != jobs[job_id].ends}
     assert not wrong, wrong
-    until = time.monotonic() + DRAIN_SECONDS
 
-    def left(holds: Callable[[], object]) -> object:
-        return live.wait_for(lambda: not holds(), within=max(1.0, until - time.monotonic()))
+    def nothing_left() -> bool:
+        messages = str([live.messages(queue) for queue in QUEUES])
+        return not any(job_id in messages or "due" in (live.row(job_id) or {}) for job_id in jobs)
 
-    for queue in QUEUES:
-        left(lambda queue=queue: [each for each in live.messages(queue) if any(job in str(each) for job in jobs)])
-    left(lambda: [job_id for job_id in jobs if "due" in (live.row(job_id) or {})])
+    live.wait_for(nothing_left, within=DRAIN_SECONDS)
     letters = str(live.messages("DeadLetterQueueUrl"))
     assert {job_id for job_id in jobs if job_id in letters} == {
         job_id for job_id, sort in jobs.items() if sort.dead_letter
