@@ -1,6 +1,6 @@
 # Everything is done by a virtual environment in .venv and by node_modules; both come from pinned packages.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check lint soak bench openapi pins clean
+.PHONY: help setup demo up down test suites check lint soak bench openapi pins clean
 .DELETE_ON_ERROR:
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -26,8 +26,11 @@ up: $(READY)  ## start the local AWS, its database and the application, and leav
 down: $(READY)  ## stop what `make up` started
 	@coatcheck down
 
-test: lint  ## every check and every test
-	pytest
+test: $(READY)  ## every check and every test
+	@$(MAKE) --no-print-directory --jobs=2 lint suites
+
+suites: $(READY)
+	pytest --numprocesses=2 --dist=loadgroup
 
 check: lint  ## the inner loop: format, lint, types, layers and the quick tests
 	pytest --quiet $(foreach suite,$(wildcard $(SLOW)),--ignore=$(suite))

@@ -1,9 +1,26 @@
-"""In CI nothing is skipped: a test that cannot run there is a failure."""
+"""How the whole suite runs: in two processes, one of them for what shares the local stack; in CI, without gaps."""
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
+
+END_TO_END = Path(__file__).parent / "e2e"
+FEWEST_END_TO_END = 110
+"""In CI a run of everything that collects fewer of them has lost some on the way. Raise it with every few new ones."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests of one file share their fixtures, so they stay in one process; all end-to-end tests share one stack."""
+    end_to_end = [item for item in items if item.path.is_relative_to(END_TO_END)]
+    for item in items:
+        group = "stack" if item.path.is_relative_to(END_TO_END) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
+    everything = config.args == config.getini("testpaths")
+    if os.environ.get("CI") and everything and len(end_to_end) < FEWEST_END_TO_END:
+        raise pytest.UsageError(f"only {len(end_to_end)} end-to-end tests were found, not {FEWEST_END_TO_END}")
 
 
 @pytest.hookimpl(wrapper=True)
