@@ -95,7 +95,7 @@ class PythonFunction(Construct):
 
 
 def _powertools(config: Config) -> dict[str, str]:
-    environment = {"POWERTOOLS_SERVICE_NAME": "coatcheck", "POWERTOOLS_LOG_LEVEL": config.log_level}
+    environment = {"POWERTOOLS_SERVICE_NAME": f"coatcheck-{config.stage}", "POWERTOOLS_LOG_LEVEL": config.log_level}
     if config.is_local:
         environment["POWERTOOLS_TRACE_DISABLED"] = "true"
     return environment

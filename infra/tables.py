@@ -7,6 +7,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_dynamodb as dynamodb
 from constructs import Construct
 
+from coatcheck.job import DUE_SHOWS
 from coatcheck.run import settings
 from infra.config import Config
 from infra.python_function import PythonFunction
@@ -77,7 +78,8 @@ class JobsTable(Table):
                     index_name=DUE_INDEX,
                     partition_key=dynamodb.Attribute(name="due_shard", type=STRING),
                     sort_key=dynamodb.Attribute(name="due", type=NUMBER),
-                    projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+                    projection_type=dynamodb.ProjectionType.INCLUDE,
+                    non_key_attributes=list(DUE_SHOWS),
                 ),
                 # Only a job's own row carries a tenant; its id is ordered by time.
                 dynamodb.GlobalSecondaryIndexPropsV2(

@@ -1,6 +1,7 @@
 """Indexes by time, as the in-memory store keeps them: computed from its rows, so that they never lag."""
 
 from collections.abc import Iterable
+from copy import deepcopy
 from typing import TypeAlias
 
 from coatcheck.row import Row
@@ -22,6 +23,11 @@ def page_of(found: list[Place], start: str | None, size: int) -> IndexPage:
     page = rest[:size]
     more = len(rest) > len(page)
     return IndexPage(ids=tuple(job_id for _, job_id in page), next=f"{page[-1][1]}@{page[-1][0]}" if more else None)
+
+
+def shown(row: Row, names: tuple[str, ...]) -> Row:
+    """What an index shows of a row."""
+    return {name: deepcopy(row[name]) for name in names if name in row}
 
 
 def _place(start: str) -> Place:

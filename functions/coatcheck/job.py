@@ -127,6 +127,9 @@ class Job:
     root: str
     run_at: datetime | None = None
     retry_at: datetime | None = None
+    ready_at: datetime | None = None
+    """Since when, or from when, it could run if somebody took it: set by whatever made it `queued`."""
+
     sent: int = 0
     rings: int = 0
     """How often the doorbell of the number `sent` was rung."""
@@ -171,6 +174,10 @@ class Job:
 
 UNMARKED: dict[str, object] = {"waiting": None, "waits_since": None, "paused_by": None}
 """What every write sets that sends a waiting job or moves it on."""
+
+DUE_SHOWS = ("lane", "state", "ready_at", "waiting")
+"""What the index of what is due shows of a job beside its keys. No write changes these but one that moves `due`,
+save a cancellation of what runs: so they cost nothing."""
 
 DURATIONS = frozenset(each.name for each in fields(Job) if each.type is timedelta)
 TIMES = frozenset(each.name for each in fields(Job) if each.type in (datetime, datetime | None))

@@ -9,7 +9,8 @@ from operator import itemgetter
 from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
-from coatcheck.index import Place, page_of, places
+from coatcheck.index import Place, page_of, places, shown
+from coatcheck.job import DUE_SHOWS, job_key
 from coatcheck.judgement import holds
 from coatcheck.limits import (
     BeyondLimits,
@@ -22,7 +23,7 @@ from coatcheck.limits import (
 )
 from coatcheck.objects import MINIMUM_PART_BYTES, ObjectExists, PartLost, StoredObject, UploadGone
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import IndexPage, ListPage, Refused, TransactionRefused
+from coatcheck.store import IndexPage, ListPage, Refused, RowPage, TransactionRefused
 from coatcheck.write import Key, Put, Write
 
 
@@ -71,8 +72,11 @@ class MemoryStore:
         found = [place for place in self._index("due_shard", shard, "due") if place[0] <= milliseconds(now)]
         return page_of(found, start, self.page_size)
 
-    def count_due(self, shard: str) -> int:
-        return len(self._index("due_shard", shard, "due"))
+    def all_due(self, shard: str, start: str | None = None) -> RowPage:
+        with self._lock:
+            page = page_of(self._index("due_shard", shard, "due"), start, self.page_size)
+            rows = tuple(shown(self.rows[job_key(job_id)], DUE_SHOWS) for job_id in page.ids)
+        return RowPage(rows=rows, next=page.next)
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return page_of(self._index("waiting", limiter, "waits_since"), start, self.page_size)

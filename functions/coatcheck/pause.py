@@ -16,6 +16,9 @@ from coatcheck.write import Key, Put, Table, as_seen, put
 PAUSES_KEY = Key(table=Table.JOBS, id="pauses", item="pauses")
 """Beside the jobs: no id of a job looks like this, and the stream's filters pass over it."""
 
+MARK = "pause#"
+"""How every limiter begins that is a pause."""
+
 MOST_TRIES = 5
 
 
@@ -53,7 +56,7 @@ class Pauses:
 
 def limiter(scope: Scope, name: str) -> str:
     """What the rows of the jobs say that wait for the end of a pause."""
-    return f"pause#{scope}#{name}"
+    return f"{MARK}{scope}#{name}"
 
 
 def paused_part(of: str) -> tuple[Scope, str]:

@@ -65,6 +65,7 @@ def successor(old: Job, args: str, asked_by: str, timings: Timings, job_id: str,
         labels=old.labels,
         root=old.root,
         retry_of=old.id,
+        ready_at=now,
         due=now + timings.due_grace,
         ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
     )

@@ -98,6 +98,7 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
         labels=labels,
         root=job_id,
         run_at=run_at,
+        ready_at=run_at or now,
         due=now + timings.due_grace if run_at is None else min(run_at, now + timings.due_grace),
         ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
     )

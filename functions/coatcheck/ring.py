@@ -163,6 +163,7 @@ def requeue_write(job: Job, now: datetime, timings: Timings) -> Update:
         {
             "state": State.QUEUED,
             "retry_at": None,
+            "ready_at": now,
             "due": now + timings.due_grace,
             "updated_at": now,
             "wrote": Wrote.TRANSITION,

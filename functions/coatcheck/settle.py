@@ -133,11 +133,11 @@ def _ending(
             stuck = Error(type=Reason.NO_CHECKPOINT, message="the time was over before a checkpoint was saved")
             return _failed(job, stuck, now, timings, retry_in)
         case Yielded():
-            return State.QUEUED, {"attempt": job.attempt + 1}
+            return State.QUEUED, {"attempt": job.attempt + 1, "ready_at": now}
         case Snoozed(delay=delay):
             run_at = min(now + min(delay, timings.give_up_after), gives_up_at(job, timings))
             due = min(now + timings.due_grace, run_at)
-            return State.QUEUED, {"attempt": job.attempt + 1, "run_at": run_at, "due": due}
+            return State.QUEUED, {"attempt": job.attempt + 1, "run_at": run_at, "ready_at": run_at, "due": due}
 
 
 def _failed(

@@ -45,6 +45,14 @@ class IndexPage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RowPage:
+    """What an index shows of some jobs, and where the next page starts."""
+
+    rows: tuple[Row, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ListPage:
     """Job ids of one tenant, the newest first, and whether there may be more behind the last."""
 
@@ -68,8 +76,8 @@ class Store(Protocol):
     def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
         """Candidates only: the index lags. Raises Unavailable."""
 
-    def count_due(self, shard: str) -> int:
-        """How many jobs of a shard will be due at some time; the index lags. Raises Unavailable."""
+    def all_due(self, shard: str, start: str | None = None) -> RowPage:
+        """`DUE_SHOWS` of each job of a shard that will be due at some time; the index lags. Raises Unavailable."""
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         """Candidates only, the longest waiting first: the index lags. Raises Unavailable."""

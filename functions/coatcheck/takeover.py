@@ -57,7 +57,12 @@ def _target(job: Job, ran: timedelta, now: datetime, timings: Timings) -> tuple[
         return State.FAILED, ended(now, timings) | {"failures": failures, "error": over}
     if failures >= job.max_failures:
         return State.FAILED, ended(now, timings) | {"failures": failures, "error": exhausted(failures, died)}
-    return State.QUEUED, {"failures": failures, "attempt": job.attempt + 1, "error": died}
+    return State.QUEUED, {
+        "failures": failures,
+        "attempt": job.attempt + 1,
+        "error": died,
+        "ready_at": now,
+    }
 
 
 def ended(now: datetime, timings: Timings) -> dict[str, object]:

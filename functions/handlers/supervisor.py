@@ -1,4 +1,4 @@
-"""A schedule: ring what is due and count what is open, once a minute, or as often as the stage asks for within it."""
+"""A schedule: ring what is due and measure the load, once a minute, or as often as the stage asks for within it."""
 
 import time
 from datetime import UTC, datetime, timedelta
@@ -6,8 +6,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from coatcheck.load import count_load
+from coatcheck.load import Load, count_load
 from coatcheck.run import settings
+from coatcheck.run.load_metrics import tell
 from coatcheck.store import Unavailable
 from coatcheck.supervisor import supervise, wake_resumed
 from handlers import ports
@@ -16,36 +17,55 @@ logger = Logger()
 
 MARGIN = timedelta(seconds=5)
 SCHEDULE = timedelta(minutes=1)
+COUNT_EVERY = timedelta(seconds=10)
+"""Clients are not told of the load more often than that."""
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
     """Walks once, and again every `supervise_every` until the schedule's next minute. `{"once": true}` walks once.
 
-    Answers how often each step was taken.
+    Answers how often each step was taken, and the load if it could be counted.
     """
     begun = _now()
     end = begun + timedelta(milliseconds=context.get_remaining_time_in_millis()) - MARGIN
     pause = settings.timings().supervise_every
     total: dict[str, int] = {}
+    rounds, load, counted = 0, None, datetime.min.replace(tzinfo=UTC)
     while True:
         walked = supervise(ports.bell(), _now, end, _log_broken)
         resumed = wake_resumed(ports.bell(), _now, min(end, _now() + pause), _log_broken)
+        rounds += 1
         for step, times in (*walked.items(), *resumed.items()):
             total[step] = total.get(step, 0) + times
-        if _now() < end:
-            _count_load()
+        if _now() < end and _now() - counted >= COUNT_EVERY:
+            load, counted = _count_load(end), _now()
         if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):
-            logger.info("supervised", steps=total)
-            return {"steps": total}
+            return _told(rounds, total, load)
         time.sleep(pause.total_seconds())  # the pace of the walks, not a wait for something
 
 
-def _count_load() -> None:
+def _count_load(end: datetime) -> Load | None:
     """What clients are told of the load may be a walk older."""
     try:
-        count_load(ports.jobs(), _now())
+        return count_load(ports.jobs(), _now, end)
     except Unavailable as error:
         logger.warning("the open jobs cannot be counted", code=error.code)
+        return None
+
+
+def _told(rounds: int, steps: dict[str, int], load: Load | None) -> dict[str, object]:
+    now = _now()
+    tell(rounds, load, settings.lane_queues(), now)
+    logger.info("supervised", steps=steps)
+    if load is None:
+        return {"steps": steps}
+    if not load.whole:
+        logger.warning("there are more open jobs than can be counted in time", open_jobs=load.open_jobs)
+    lanes = {
+        lane: {"backlog": each.backlog, "oldest_wait_seconds": round(each.oldest_wait(now).total_seconds())}
+        for lane, each in sorted(load.lanes.items())
+    }
+    return {"steps": steps, "open_jobs": load.open_jobs, "waiting": lanes}
 
 
 def _log_broken(job_id: str, error: Exception) -> None:

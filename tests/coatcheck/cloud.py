@@ -17,6 +17,7 @@ from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
 from coatcheck.aws import clients
+from coatcheck.job import DUE_SHOWS
 from coatcheck.run import settings
 from coatcheck.timings import Timings
 from handlers import ports, worker
@@ -231,7 +232,7 @@ def _create_tables(client: "DynamoDBClient") -> None:
                     {"AttributeName": "due_shard", "KeyType": "HASH"},
                     {"AttributeName": "due", "KeyType": "RANGE"},
                 ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
+                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(DUE_SHOWS)},
             },
             {
                 "IndexName": "waiting",

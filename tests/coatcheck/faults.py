@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from coatcheck.row import Row
-from coatcheck.store import IndexPage, ListPage, Store, Unavailable
+from coatcheck.store import IndexPage, ListPage, RowPage, Store, Unavailable
 from coatcheck.write import Key, Write
 
 
@@ -24,8 +24,8 @@ class _Reading:
     def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
         return self.under.due(shard, now, start)
 
-    def count_due(self, shard: str) -> int:
-        return self.under.count_due(shard)
+    def all_due(self, shard: str, start: str | None = None) -> RowPage:
+        return self.under.all_due(shard, start)
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return self.under.waiting(limiter, start)

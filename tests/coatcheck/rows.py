@@ -37,6 +37,7 @@ def a_job(**changes: Any) -> Job:
         request_hash="0" * 64,
         args="{}",
         root=JOB_ID,
+        ready_at=NOW,
         due=NOW + TIMINGS.due_grace,
         ttl=round((NOW + TIMINGS.give_up_after + TIMINGS.keep_row).timestamp()),
     )

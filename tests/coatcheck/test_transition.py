@@ -1,6 +1,7 @@
 """The table of transitions, against what the writes of the product really do."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel
 from coatcheck.claim import claim
-from coatcheck.job import DUE_SHARDS, Error, Job, State, Wrote, due_shard, row_of
+from coatcheck.job import DUE_SHARDS, DUE_SHOWS, Error, Job, State, Wrote, due_shard, row_of
 from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.problem import Conflict
@@ -39,11 +40,11 @@ def job_in_state(state: State, *, lease_left: float = 60, failures: int = 0) -> 
     return a_job(state=state, failures=failures, owner="owner-1", retry_at=retry_at, finished_at=finished_at)
 
 
-def writes(store: MemoryStore, job: Job) -> Iterator[State]:
-    """Let every part of the product at the same job, one by one, and yield the states that it makes of it."""
+def writes(store: MemoryStore, job: Job) -> Iterator[Job]:
+    """Let every part of the product at the same job, one by one, and yield what it makes of it."""
 
-    def became() -> State:
-        after = job_in(store).state
+    def became() -> Job:
+        after = job_in(store)
         store.rows[job.key] = row_of(job)
         return after
 
@@ -76,14 +77,14 @@ def test_the_table_of_transitions_is_exactly_what_the_writes_do() -> None:
         for lease_left in (60, -1):
             for failures in (0, 4):
                 job = job_in_state(state, lease_left=lease_left, failures=failures)
-                seen[state] |= set(writes(stored(job), job)) - {state}
+                seen[state] |= {after.state for after in writes(stored(job), job)} - {state}
     assert seen == {state: set(targets) for state, targets in TRANSITIONS.items()}
 
 
 @pytest.mark.parametrize("state", [State.SUCCEEDED, State.FAILED, State.CANCELLED])
 def test_a_final_state_never_changes_whoever_writes(state: State) -> None:
     job = job_in_state(state)
-    assert set(writes(stored(job), job)) == {state}
+    assert {after.state for after in writes(stored(job), job)} == {state}
     assert TRANSITIONS[state] == frozenset()
 
 
@@ -98,6 +99,36 @@ def test_whoever_ends_an_attempt_stamps_the_write_as_a_transition_so_that_the_st
     store = stored(job)
     try_write(store, job, Succeeded(result=Result()))
     assert job_in(store).wrote is Wrote.TRANSITION
+
+
+def changes() -> Iterator[tuple[Job, Job]]:
+    """A job before and after everything that the product does to jobs in all states; it could have run long ago."""
+    for state in State:
+        for lease_left in (60, -1):
+            job = job_in_state(state, lease_left=lease_left)
+            before = replace(job, ready_at=NOW - timedelta(hours=1), due=NOW + seconds(7))
+            for after in writes(stored(before), before):
+                yield before, after
+
+
+def test_whoever_makes_a_job_queued_says_from_when_it_could_run_and_nobody_else_does() -> None:
+    ways = set()
+    for before, after in changes():
+        if after.state is State.QUEUED and before.state is not State.QUEUED:
+            ways.add((before.state, after.run_at))
+            assert after.ready_at == (after.run_at or NOW)
+        else:
+            assert after.ready_at == before.ready_at
+    assert ways == {(State.RETRYING, None), (State.RUNNING, None), (State.RUNNING, NOW + timedelta(minutes=1))}
+
+
+def test_what_the_due_index_shows_changes_with_due_alone_save_when_what_runs_is_cancelled() -> None:
+    alone = set()
+    for before, after in changes():
+        changed = any(getattr(before, name) != getattr(after, name) for name in DUE_SHOWS)
+        if changed and before.due == after.due:
+            alone.add((before.state, after.state))
+    assert alone == {(State.RUNNING, State.CANCELLING)}
 
 
 def test_jobs_spread_over_all_shards_of_the_due_index() -> None:

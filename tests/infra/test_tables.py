@@ -36,7 +36,7 @@ def test_keys_are_found_by_themselves(template: Template, name: str) -> None:
     assert template.output(name).properties["KeySchema"] == [{"AttributeName": "key", "KeyType": "HASH"}]
 
 
-def test_what_is_due_is_found_by_shard_and_time_and_costs_no_more_than_its_keys(template: Template) -> None:
+def test_what_is_due_is_found_by_shard_and_time_and_shows_what_the_load_is_made_of(template: Template) -> None:
     table = template.output("JobsTable").properties
     assert table["GlobalSecondaryIndexes"][0] == {
         "IndexName": "due",
@@ -44,7 +44,7 @@ def test_what_is_due_is_found_by_shard_and_time_and_costs_no_more_than_its_keys(
             {"AttributeName": "due_shard", "KeyType": "HASH"},
             {"AttributeName": "due", "KeyType": "RANGE"},
         ],
-        "Projection": {"ProjectionType": "KEYS_ONLY"},
+        "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["lane", "state", "ready_at", "waiting"]},
     }
     types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
     assert types == {

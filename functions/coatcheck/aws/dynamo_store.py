@@ -12,8 +12,9 @@ from coatcheck.aws.attributes import attributes, row
 from coatcheck.aws.errors import code_of, passing_errors
 from coatcheck.aws.expressions import Expressions
 from coatcheck.aws.time_index import DUE_INDEX, WAITING_INDEX
+from coatcheck.job import DUE_SHOWS
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import IndexPage, ListPage, Refused, TransactionRefused, Unavailable
+from coatcheck.store import IndexPage, ListPage, Refused, RowPage, TransactionRefused, Unavailable
 from coatcheck.write import Key, Put, Table, Write
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 TENANT_INDEX = "by_tenant"
 PAGE_SIZE = 100
+LOOKED_AT = 10
+"""Of jobs that are only looked at, so many pages are read at once."""
+
 TRIES = 6
 FIRST_WAIT_SECONDS = 0.02
 
@@ -89,8 +93,9 @@ class DynamoStore:
     def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
         return DUE_INDEX.page(self._client, self._jobs, shard, start, self._page_size, milliseconds(now))
 
-    def count_due(self, shard: str) -> int:
-        return DUE_INDEX.count(self._client, self._jobs, shard)
+    def all_due(self, shard: str, start: str | None = None) -> RowPage:
+        size = LOOKED_AT * self._page_size
+        return DUE_INDEX.rows(self._client, self._jobs, shard, start, size, DUE_SHOWS)
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return WAITING_INDEX.page(self._client, self._jobs, limiter, start, self._page_size)

@@ -42,8 +42,8 @@ def test_rows_that_are_left_out_for_ever_are_unavailable() -> None:
 
 
 def test_a_count_adds_up_its_pages_and_ends() -> None:
-    page = {"Count": 5, "ScannedCount": 5, "LastEvaluatedKey": PLACE | {"due_shard": {"S": "due#0"}, "due": {"N": "1"}}}
+    page = {"Count": 5, "ScannedCount": 5, "LastEvaluatedKey": PLACE | {"waits_since": {"N": "1"}}}
     store, mishaps = store_with((200, page), (200, page), (200, {"Count": 2, "ScannedCount": 2}))
-    assert (store.count_due("due#0"), mishaps.asked) == (12, 3)
+    assert (store.count_waiting("pause#kind#probe"), mishaps.asked) == (12, 3)
     store, mishaps = store_with(*[(200, page)] * (MOST_COUNTED_PAGES + 5))
-    assert (store.count_due("due#0"), mishaps.asked) == (5 * MOST_COUNTED_PAGES, MOST_COUNTED_PAGES)
+    assert (store.count_waiting("pause#kind#probe"), mishaps.asked) == (5 * MOST_COUNTED_PAGES, MOST_COUNTED_PAGES)

@@ -1,8 +1,8 @@
 """The index of what is due: by shard, oldest first, page by page."""
 
 from coatcheck.job import job_key
-from coatcheck.row import milliseconds
-from coatcheck.store import Store
+from coatcheck.row import Row, milliseconds
+from coatcheck.store import RowPage, Store
 from coatcheck.write import Put, put, update
 from tests.coatcheck.rows import NOW, seconds
 
@@ -72,3 +72,29 @@ def test_the_next_page_goes_on_where_the_last_one_ended_although_its_jobs_were_r
     second = store.due(fresh, NOW, first.next)
     assert sorted(first.ids + second.ids) == names
     assert second.next is None
+
+
+def test_of_every_job_that_will_be_due_the_index_shows_what_the_load_is_made_of(store: Store, fresh: str) -> None:
+    shown: Row = {"lane": "bulk", "state": "queued", "ready_at": 5, "waiting": "pause#kind#probe"}
+    row: Row = {"id": fresh, "due_shard": fresh, "due": milliseconds(NOW + seconds(10**6)), "kind": "probe"}
+    store.write(put(job_key(fresh), row | shown))
+    store.write(put(job_key(f"{fresh}-2"), {"id": f"{fresh}-2", "due_shard": fresh, "due": 1, "lane": "bulk"}))
+    store.write(put(job_key(f"{fresh}-done"), {"id": f"{fresh}-done", "due_shard": fresh, "state": "failed"}))
+    assert store.all_due(fresh) == RowPage(rows=({"lane": "bulk"}, shown))
+    store.write(update(job_key(fresh), (), {"due": None}))
+    assert store.all_due(fresh) == RowPage(rows=({"lane": "bulk"},))
+    assert store.all_due(f"{fresh}-other") == RowPage(rows=())
+
+
+def test_the_pages_of_all_that_will_be_due_follow_each_other_without_gap_or_repetition(
+    store: Store, fresh: str
+) -> None:
+    oldest = milliseconds(NOW)
+    for number in range(90):
+        row = Put(key=job_key(f"{fresh}-{number}"), row={"due_shard": fresh, "due": oldest, "ready_at": number})
+        store.write(row)
+    found, start = list(store.all_due(fresh).rows), store.all_due(fresh).next
+    while start is not None:
+        page = store.all_due(fresh, start)
+        found, start = found + list(page.rows), page.next
+    assert sorted(int(str(row["ready_at"])) for row in found) == list(range(90))

@@ -1,8 +1,8 @@
-"""The index of a tenant's jobs, the count of what will be due, and reads of several rows at once."""
+"""The index of a tenant's jobs, and reads of several rows at once."""
 
 from coatcheck.job import args_key, job_key, row_of
 from coatcheck.store import ListPage, Store
-from coatcheck.write import Key, Put, Table, put, update
+from coatcheck.write import Key, Put, Table, put
 from tests.coatcheck.rows import a_job
 
 
@@ -50,12 +50,3 @@ def test_several_rows_are_read_at_once_and_what_is_not_there_is_left_out(store: 
 def test_a_hundred_rows_can_be_read_at_once(store: Store, fresh: str) -> None:
     ids = add(store, fresh, *(f"{number:03}" for number in range(100)))
     assert len(store.get_many([job_key(job_id) for job_id in ids])) == 100
-
-
-def test_every_job_that_will_be_due_is_counted_whenever_that_is(store: Store, fresh: str) -> None:
-    for number in range(7):
-        store.write(put(job_key(f"{fresh}-{number}"), {"id": f"{fresh}-{number}", "due_shard": fresh, "due": number}))
-    store.write(put(job_key(f"{fresh}-done"), {"id": f"{fresh}-done", "due_shard": fresh}))
-    assert store.count_due(fresh) == 7
-    store.write(update(job_key(f"{fresh}-1"), (), {"due": None}))
-    assert (store.count_due(fresh), store.count_due(f"{fresh}-other")) == (6, 0)
