@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from threading import Event, Thread
+from threading import Event
 
 from coatcheck.context import Log
 from coatcheck.doorbell import Message
@@ -11,6 +11,7 @@ from coatcheck.job import Error, Reason
 from coatcheck.outcome import Failed, Outcome
 from coatcheck.run.clock import Clock
 from coatcheck.run.lease import HeldLease
+from coatcheck.run.threads import REAL_THREADS, Running, Threads
 from coatcheck.run.watchdog import Watchdog
 from coatcheck.store import Store, Unavailable
 from coatcheck.timings import Timings
@@ -38,6 +39,7 @@ class Heartbeat:
         hard_stop_at: datetime,
         end_process: Callable[[], None],
         log: Log,
+        threads: Threads = REAL_THREADS,
     ) -> None:
         self._lease = lease
         self._store = store
@@ -49,15 +51,17 @@ class Heartbeat:
         self._end_process = end_process
         self._log = log
         self._stopped = Event()
-        self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
+        self._threads = threads
+        self._thread: Running | None = None
 
     def start(self) -> None:
-        self._thread.start()
+        self._thread = self._threads.start("heartbeat", self._run)
 
     def stop(self) -> None:
         """No beat is on its way when this returns."""
         self._stopped.set()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
 
     def beat(self) -> timedelta:
         """Beat once, and say when to beat next."""

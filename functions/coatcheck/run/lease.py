@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
 from hashlib import sha256
-from threading import Event, RLock
+from threading import Event
 from typing import TypeAlias
 
 from coatcheck.endings import CancelRequested, LeaseLost, OverLimit, YieldRequested
@@ -15,6 +15,7 @@ from coatcheck.progress import merged, worth_writing
 from coatcheck.retry import retry_delay
 from coatcheck.row import Row
 from coatcheck.run.clock import Clock
+from coatcheck.run.threads import REAL_THREADS, Threads
 from coatcheck.settle import (
     beat_write,
     checkpoint_write,
@@ -55,6 +56,7 @@ class HeldLease:
         timings: Timings,
         yield_at: datetime,
         delays: tuple[timedelta, ...],
+        threads: Threads = REAL_THREADS,
     ) -> None:
         self.job = job
         self.must_stop = Event()
@@ -64,7 +66,7 @@ class HeldLease:
         self._timings = timings
         self._yield_at = yield_at
         self._delays = delays
-        self._lock = RLock()
+        self._lock = threads.lock()
         self._seq = job.seq
         self._lease_until = job.lease_until or clock.now()
         self._progress = self._written = job.progress

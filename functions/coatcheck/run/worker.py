@@ -19,6 +19,7 @@ from coatcheck.registry import BrokenKind, UnknownKind, find
 from coatcheck.run.clock import Clock
 from coatcheck.run.heartbeat import Heartbeat
 from coatcheck.run.lease import HeldLease
+from coatcheck.run.threads import REAL_THREADS, Threads
 from coatcheck.run.watchdog import Watchdog
 from coatcheck.store import Refused, Store, Unavailable
 from coatcheck.timings import Timings
@@ -43,6 +44,7 @@ class Desk:
     chance: Callable[[], float]
     end_process: Callable[[], None]
     log: Log
+    threads: Threads = REAL_THREADS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,7 @@ def _attend(desk: Desk, delivery: Delivery, job: Job, kind: Kind | BrokenKind) -
         timings=desk.timings,
         yield_at=delivery.deadline - desk.timings.yield_before,
         delays=_delays(kind, desk.timings),
+        threads=desk.threads,
     )
     desk.watchdog.arm(lease.remaining)
     heartbeat = Heartbeat(
@@ -142,6 +145,7 @@ def _attend(desk: Desk, delivery: Delivery, job: Job, kind: Kind | BrokenKind) -
         hard_stop_at=delivery.deadline - desk.timings.hard_stop_before,
         end_process=desk.end_process,
         log=desk.log,
+        threads=desk.threads,
     )
     heartbeat.hide()
     heartbeat.start()
