@@ -219,13 +219,21 @@ def test_a_send_that_a_pause_overtakes_leaves_no_mark_and_the_worker_takes_it_ba
     assert (counter.job.sent, mark(counter.job), counter.sent) == (1, NO_MARK, [1])
 
 
-def test_a_park_that_a_send_overtakes_changes_nothing() -> None:
+@pytest.mark.parametrize("faster", ["a send", "a cancellation", "a take-back"])
+def test_a_park_that_somebody_overtakes_changes_nothing(faster: str) -> None:
     counter = at(a_job())
-    late = park_write(counter.job, HOLD, NOW, TIMINGS)
-    counter.store.write(sent_write(counter.job, NOW, TIMINGS))
+    late = park_write(counter.job, HOLD, NOW + seconds(9), TIMINGS)
+    match faster:
+        case "a send":
+            counter.store.write(sent_write(counter.job, NOW, TIMINGS))
+        case "a cancellation":
+            cancel(counter.store, ACME, JOB_ID, NOW, TIMINGS)
+        case "a take-back":
+            counter.store.write(take_back_write(doorbell(counter.job), OTHER, NOW, TIMINGS))
+    before = counter.job
     with pytest.raises(Refused):
         counter.store.write(late)
-    assert mark(counter.job) == NO_MARK
+    assert counter.job == before
 
 
 def test_a_mark_that_lands_after_the_resume_is_still_found() -> None:

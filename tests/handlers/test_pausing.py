@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from coatcheck.job import State
-from handlers import cancel, operator, ports, supervisor, worker
+from handlers import bells, cancel, operator, supervisor, worker
 from tests.coatcheck.cloud import Cloud
-from tests.handlers.chain import Chain, counting_calls
+from tests.handlers.chain import Chain
 from tests.handlers.events import LambdaContext, body_of, http_event
 from tests.handlers.jobs_table import job_in_table
 from tests.handlers.test_chain import shown, submitted
@@ -21,7 +21,7 @@ BY = "arn:aws:iam::123456789012:user/example"
 
 def forget_pauses() -> None:
     """The five seconds are over, for which processes go on by what they know."""
-    for cached in (ports.known_pauses, ports.bell, worker._desk):
+    for cached in (bells.known_pauses, bells.bell, worker._desk):
         cached.cache_clear()
 
 
@@ -138,16 +138,3 @@ def test_a_kind_that_is_gone_meanwhile_can_be_resumed(aws: Cloud, monkeypatch: p
     ordered("pause", scope="kind", name="probe")
     monkeypatch.setattr(operator.registry, "names", frozenset[str])
     assert ordered("resume", scope="kind", name="probe")["held"] == []
-
-
-def test_the_jobs_of_a_busy_process_look_the_pauses_up_once(aws: Cloud) -> None:
-    chain = Chain(aws)
-    totals = []
-    forget_pauses()
-    for _ in range(3):
-        with counting_calls() as calls:
-            submitted({})
-            while chain.dispatch() + chain.work():
-                pass
-        totals.append(calls.total())
-    assert [totals[0] - totals[1], totals[1] - totals[2]] == [1, 0]
