@@ -23,7 +23,8 @@ READ_SECONDS = 35.0
 """Longer than the API's gateway takes to give up."""
 
 _NEXT = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
-_VISIBLE = re.compile(r"[\x21-\x7e]{1,255}")
+_MOST_CREDENTIAL = 8_192  # a token (JWT) is longer than an API key
+_VISIBLE = re.compile(r"[\x21-\x7e]+")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -70,7 +71,7 @@ class Api:
         self.url = url.rstrip("/")
         self._clock = clock
         self._credentials = {
-            **({"Authorization": f"Bearer {visible('an API key', key.strip())}"} if key else {}),
+            **({"Authorization": f"Bearer {visible('a credential', key.strip(), _MOST_CREDENTIAL)}"} if key else {}),
             **({"Coatcheck-Tenant": visible("a tenant's name", tenant)} if tenant is not None else {}),
         }
         self._http = urllib3.PoolManager(retries=False, maxsize=32)
@@ -152,10 +153,10 @@ class Api:
         return Answer(status=response.status, headers=headers, body=body, retry_after=asked)
 
 
-def visible(what: str, text: str) -> str:
+def visible(what: str, text: str, most: int = 255) -> str:
     """A text that a header can carry. Raises Unsendable."""
-    if not _VISIBLE.fullmatch(text):
-        raise Unsendable(f"{what} has 1 to 255 visible ASCII characters and no spaces")
+    if not _VISIBLE.fullmatch(text) or len(text) > most:
+        raise Unsendable(f"{what} has 1 to {most:,} visible ASCII characters and no spaces")
     return text
 
 

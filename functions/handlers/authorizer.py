@@ -1,10 +1,13 @@
 """The authorizer: finds out whose API key or token it is. It never denies: the handlers answer problem documents."""
 
+from functools import cache
 from typing import Any
 
 from aws_lambda_powertools import Logger
 
 from coatcheck.api_key import bearer_token, identified
+from coatcheck.run import settings
+from coatcheck.run.oidc import Tokens
 from coatcheck.store import Unavailable
 from handlers import ports
 
@@ -18,7 +21,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: 
 
 def _identified(header: str) -> dict[str, str]:
     token = bearer_token(header)
-    tokens = ports.tokens() if token is not None else None
+    tokens = _tokens() if token is not None else None
     if token is None or tokens is None:
         return identified(ports.tenants(), header)
     try:
@@ -26,3 +29,10 @@ def _identified(header: str) -> dict[str, str]:
     except Unavailable as error:
         logger.warning("an issuer does not answer", exc_info=error)
         return {"unavailable": "the issuer of this token does not answer, or not with its keys"}
+
+
+@cache
+def _tokens() -> Tokens | None:
+    """Where an issuer's tokens are taken."""
+    issuer = settings.issuer()
+    return None if issuer is None else Tokens(issuer)

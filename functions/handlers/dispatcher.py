@@ -9,7 +9,7 @@ from aws_lambda_powertools import Logger
 from coatcheck.aws.call_count import taken
 from coatcheck.ring import ring
 from coatcheck.store import Unavailable
-from handlers import ports
+from handlers import bells
 
 logger = Logger()
 
@@ -31,9 +31,9 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:  # noq
 
 def _ring(job_id: str) -> None:
     try:
-        step = ring(ports.bell(), job_id, datetime.now(UTC))
+        step = ring(bells.bell(), job_id, datetime.now(UTC))
     except Exception as error:  # one record of a batch: it must not block its shard
         logger.exception("a ring failed", job_id=job_id, error=type(error).__name__)
-        ports.bell().queues.wake(job_id, LATER)
+        bells.bell().queues.wake(job_id, LATER)
     else:
         logger.info("rung", job_id=job_id, step=type(step).__name__, calls=taken())

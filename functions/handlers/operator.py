@@ -67,15 +67,19 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: 
     "jobs"}]}`, or `{"refused"}`.
     """
     act = msgspec.convert(event, Redrive | Purged | Pause | Resume | Pauses)
-    match act:
-        case Redrive(job_ids=job_ids):
-            answer: dict[str, object] = {"jobs": [_done(_redriven, job_id, act.by) for job_id in job_ids]}
-        case Purged(job_ids=job_ids):
-            answer = {"jobs": [_done(_noted, job_id, act.by) for job_id in job_ids]}
-        case Pause() | Resume() | Pauses():
-            answer = _paused(act)
+    answer = _operated(act)
     logger.info("operated", act=msgspec.to_builtins(act), calls=taken())
     return answer
+
+
+def _operated(act: Redrive | Purged | Pause | Resume | Pauses) -> dict[str, object]:
+    match act:
+        case Redrive(job_ids=job_ids):
+            return {"jobs": [_done(_redriven, job_id, act.by) for job_id in job_ids]}
+        case Purged(job_ids=job_ids):
+            return {"jobs": [_done(_noted, job_id, act.by) for job_id in job_ids]}
+        case Pause() | Resume() | Pauses():
+            return _paused(act)
 
 
 def _done(do: Callable[[Job, str], dict[str, str]], job_id: str, by: str) -> dict[str, str]:
@@ -117,9 +121,15 @@ def _paused(act: Pause | Resume | Pauses) -> dict[str, object]:
 
 def _check(scope: Scope, name: str) -> None:
     """A name that nothing bears would pause nothing. Which tenants there are, only their callers know."""
-    known = {Scope.KIND: registry.names, Scope.LANE: settings.lanes}
-    if scope in known and name not in (names := sorted(known[scope]())):
-        raise NotFound(f"there is no {scope} {name!r}: there are {', '.join(names)}")
+    match scope:
+        case Scope.KIND:
+            known = sorted(registry.names())
+        case Scope.LANE:
+            known = sorted(settings.lanes())
+        case Scope.TENANT:
+            return
+    if name not in known:
+        raise NotFound(f"there is no {scope} {name!r}: there are {', '.join(known)}")
 
 
 def _shown(orders: Mapping[str, Order]) -> list[dict[str, object]]:

@@ -3,16 +3,12 @@
 from datetime import UTC, datetime
 from functools import cache
 
-from coatcheck.aws.clients import BRIEF, dynamodb, s3, secrets, sqs
+from coatcheck.aws.clients import dynamodb, s3, secrets
 from coatcheck.aws.dynamo_store import DynamoStore
 from coatcheck.aws.link_key import link_key
 from coatcheck.aws.s3_objects import S3Objects
-from coatcheck.aws.sqs_queues import SqsQueues, WakeQueue
 from coatcheck.result_link import signed
-from coatcheck.ring import Bell
 from coatcheck.run import settings
-from coatcheck.run.known_pauses import KnownPauses
-from coatcheck.run.oidc import Tokens
 from coatcheck.run.pace import Pace
 from coatcheck.run.settings import setting
 from coatcheck.write import Table
@@ -21,12 +17,6 @@ from coatcheck.write import Table
 @cache
 def jobs() -> DynamoStore:
     return DynamoStore(dynamodb(), {Table.JOBS: setting(settings.JOBS_TABLE)})
-
-
-@cache
-def jobs_for_beats() -> DynamoStore:
-    """The heartbeat's own: its client has short timeouts."""
-    return DynamoStore(dynamodb(BRIEF), {Table.JOBS: setting(settings.JOBS_TABLE)})
 
 
 @cache
@@ -51,13 +41,6 @@ def pace() -> int:
 
 
 @cache
-def tokens() -> Tokens | None:
-    """Where an issuer's tokens are taken."""
-    issuer = settings.issuer()
-    return None if issuer is None else Tokens(issuer)
-
-
-@cache
 def objects() -> S3Objects:
     return S3Objects(s3(), setting(settings.RESULTS_BUCKET))
 
@@ -71,25 +54,3 @@ def key_of_links() -> bytes:
 def sign(job_id: str, until: datetime) -> str:
     """The token of a result's address."""
     return signed(job_id, until, key_of_links())
-
-
-@cache
-def wake_queue() -> WakeQueue:
-    return WakeQueue(sqs(), setting(settings.WAKE_QUEUE))
-
-
-@cache
-def known_pauses() -> KnownPauses:
-    return KnownPauses(jobs())
-
-
-@cache
-def bell() -> Bell:
-    queues = SqsQueues(sqs(), settings.lane_queues(), wake_queue(), setting(settings.DEAD_LETTER_QUEUE))
-    return Bell(
-        store=jobs(),
-        queues=queues,
-        objects=objects(),
-        timings=settings.timings(),
-        holding=known_pauses().hold,
-    )

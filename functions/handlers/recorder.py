@@ -12,7 +12,7 @@ from coatcheck.duty import tell
 from coatcheck.entry import moved, write_down
 from coatcheck.job import job_of
 from coatcheck.store import Unavailable
-from handlers import ports
+from handlers import bells, ports
 
 logger = Logger()
 
@@ -51,4 +51,4 @@ def _record(change: Mapping[str, Any]) -> None:
             write_down(ports.jobs(), job.id, entry)
     except Unavailable as error:
         logger.warning("a record is handed on", job_id=job.id, code=error.code)
-        ports.wake_queue().wake(job.id, LATER, entry)
+        bells.wake_queue().wake(job.id, LATER, entry)

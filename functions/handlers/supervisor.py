@@ -11,7 +11,7 @@ from coatcheck.run import settings
 from coatcheck.run.load_metrics import tell
 from coatcheck.store import Unavailable
 from coatcheck.supervisor import supervise, wake_resumed
-from handlers import ports
+from handlers import bells, ports
 
 logger = Logger()
 
@@ -32,8 +32,8 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
     total: dict[str, int] = {}
     rounds, load, counted = 0, None, datetime.min.replace(tzinfo=UTC)
     while True:
-        walked = supervise(ports.bell(), _now, end, _log_broken)
-        resumed = wake_resumed(ports.bell(), _now, min(end, _now() + pause), _log_broken)
+        walked = supervise(bells.bell(), _now, end, _log_broken)
+        resumed = wake_resumed(bells.bell(), _now, min(end, _now() + pause), _log_broken)
         rounds += 1
         for step, times in (*walked.items(), *resumed.items()):
             total[step] = total.get(step, 0) + times

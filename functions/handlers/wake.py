@@ -16,7 +16,7 @@ from coatcheck.next_step import Waiting
 from coatcheck.ring import ring
 from coatcheck.run import settings
 from coatcheck.store import Unavailable
-from handlers import ports
+from handlers import bells, ports
 
 logger = Logger()
 
@@ -43,7 +43,7 @@ def _ring(record: Mapping[str, Any]) -> bool:
         if wake.entry is not None:
             write_down(ports.jobs(), wake.job_id, wake.entry)
             return True
-        step = ring(ports.bell(), wake.job_id, now)
+        step = ring(bells.bell(), wake.job_id, now)
         if isinstance(step, Waiting):
             url = settings.setting(settings.WAKE_QUEUE)
             SqsMessage(sqs(), url, record["receiptHandle"]).hide(min(step.until - now, settings.timings().wake_limit))

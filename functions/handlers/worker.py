@@ -26,7 +26,7 @@ from coatcheck.run.clock import WallClock
 from coatcheck.run.watchdog import FaultHandlerWatchdog
 from coatcheck.run.worker import Delivery, Desk, work
 from coatcheck.store import Unavailable
-from handlers import ports
+from handlers import bells, ports
 
 logger = Logger()
 tracer = Tracer()
@@ -101,9 +101,9 @@ def _redriven(body: str) -> bool:
 def _desk() -> Desk:
     return Desk(
         store=ports.jobs(),
-        beat_store=ports.jobs_for_beats(),
+        beat_store=bells.jobs_for_beats(),
         objects=ports.objects(),
-        holding=ports.known_pauses().hold,
+        holding=bells.known_pauses().hold,
         lane=settings.setting(settings.LANE),
         source=_source,
         timings=settings.timings(),

@@ -20,7 +20,7 @@ from coatcheck.aws import clients
 from coatcheck.job import DUE_SHOWS
 from coatcheck.run import settings
 from coatcheck.timings import Timings
-from handlers import ports, worker
+from handlers import authorizer, bells, ports, worker
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -41,14 +41,14 @@ CACHES: tuple[Callable[..., Any], ...] = (
     clients.secrets,
     ports.jobs,
     ports.known_pace,
-    ports.jobs_for_beats,
+    bells.jobs_for_beats,
     ports.jobs_and_keys,
     ports.tenants,
-    ports.tokens,
+    authorizer._tokens,
     ports.objects,
-    ports.wake_queue,
-    ports.known_pauses,
-    ports.bell,
+    bells.wake_queue,
+    bells.known_pauses,
+    bells.bell,
     ports.key_of_links,
     settings.timings,
     settings.lane_queues,

@@ -88,10 +88,10 @@ def issuer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An issuer's tokens are taken; and a key is known."""
     monkeypatch.setenv(settings.OIDC, '{"url":"https://id.example","audience":"coatcheck","tenant_claim":"org"}')
     ports.tenants().write(put(api_key_place(KEY), {"tenant": "acme", "last4": "kkkk"}))
-    for cached in (settings.issuer, ports.tokens):
+    for cached in (settings.issuer, authorizer._tokens):
         cached.cache_clear()
     yield
-    for cached in (settings.issuer, ports.tokens):
+    for cached in (settings.issuer, authorizer._tokens):
         cached.cache_clear()
 
 

@@ -13,7 +13,7 @@ from coatcheck.job import State
 from coatcheck.run.clock import WallClock
 from coatcheck.run.heartbeat import Heartbeat
 from coatcheck.run.lease import HeldLease
-from handlers import cancel, ports, status, submit
+from handlers import bells, cancel, ports, status, submit
 from tests.coatcheck.attempts import Kennel, QuietLog
 from tests.coatcheck.cloud import Cloud
 from tests.coatcheck.rows import TIMINGS, doorbell
@@ -42,7 +42,7 @@ def warm() -> None:
     """The process knows the load and the pauses; it looks those up every ten and every five seconds."""
     ports.known_pace.cache_clear()
     ports.pace()
-    ports.known_pauses().hold("probe", "bulk", "acme", now(), now())
+    bells.known_pauses().hold("probe", "bulk", "acme", now(), now())
 
 
 @pytest.mark.usefixtures("warm")
@@ -93,7 +93,7 @@ def test_a_claim_takes_one_call_and_a_heartbeat_two(aws: Cloud) -> None:
     )
     heartbeat = Heartbeat(
         lease=lease,
-        store=ports.jobs_for_beats(),
+        store=bells.jobs_for_beats(),
         message=SqsMessage(clients.sqs(clients.BRIEF), aws.queues["interactive"], "a receipt"),
         watchdog=Kennel(),
         clock=WallClock(),

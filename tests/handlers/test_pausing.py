@@ -136,5 +136,5 @@ def test_a_name_that_nothing_bears_is_refused_with_those_that_there_are(
 
 def test_a_kind_that_is_gone_meanwhile_can_be_resumed(aws: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     ordered("pause", scope="kind", name="probe")
-    monkeypatch.setattr(operator.registry, "names", frozenset[str])
+    monkeypatch.setattr("coatcheck.registry.names", frozenset[str])
     assert ordered("resume", scope="kind", name="probe")["held"] == []

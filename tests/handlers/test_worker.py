@@ -9,7 +9,7 @@ from coatcheck import JobContext, Permanent, Result
 from coatcheck.aws import clients
 from coatcheck.job import Job, State, job_key
 from coatcheck.run.settings import SOURCE_ROWS_PER_SECOND, SOURCE_SECRET_ARN, SOURCE_URL
-from handlers import ports, worker
+from handlers import bells, ports, worker
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
 from tests.coatcheck.rows import dead_letter, doorbell
 from tests.coatcheck.scripts import Args, Play, playing
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("empty_queues")
 
 def received(aws: Cloud, job: Job, **changes: Any) -> dict[str, Any]:
     """The doorbell of a job, sent and received."""
-    ports.bell().queues.ring("interactive", doorbell(job, **changes))
+    bells.bell().queues.ring("interactive", doorbell(job, **changes))
     (found,) = aws.sqs.receive_message(QueueUrl=aws.queues["interactive"])["Messages"]
     return dict(found)
 
@@ -188,7 +188,7 @@ def test_logs_tell_which_job_but_neither_its_args_nor_what_it_said(
 
 def moved_by_hand(aws: Cloud, job: Job) -> dict[str, Any]:
     """A dead letter as SQS moves it from its queue into a lane's: with its attributes."""
-    bell = ports.bell()
+    bell = bells.bell()
     bell.queues.dead_letter(dead_letter(job))
     (letter,) = aws.sqs.receive_message(QueueUrl=aws.queues["dead-letters"], MessageAttributeNames=["All"])["Messages"]
     return dict(letter)
