@@ -121,13 +121,9 @@ def _paused(act: Pause | Resume | Pauses) -> dict[str, object]:
 
 def _check(scope: Scope, name: str) -> None:
     """A name that nothing bears would pause nothing. Which tenants there are, only their callers know."""
-    match scope:
-        case Scope.KIND:
-            known = sorted(registry.names())
-        case Scope.LANE:
-            known = sorted(settings.lanes())
-        case Scope.TENANT:
-            return
+    if scope is Scope.TENANT:
+        return
+    known = sorted(registry.names() if scope is Scope.KIND else settings.lanes())
     if name not in known:
         raise NotFound(f"there is no {scope} {name!r}: there are {', '.join(known)}")
 
