@@ -51,7 +51,7 @@ COLD = """
 import json, os, sys, time
 event = json.loads(sys.argv[2])
 answers = os.dup(1)
-os.dup2(2, 1)  # what the function logs is none of our business
+os.dup2(2, 1)  # the function logs to stdout
 started = time.perf_counter()
 handler = __import__("handlers." + sys.argv[1], fromlist=["handler"]).handler
 answer = handler(event, None)
@@ -84,7 +84,14 @@ def measure(live: LiveStack) -> dict[str, object]:
                 environment = _environment(live, "submit" if name == "bare" else name, functions)
                 run = [sys.executable, "-c", program, *arguments]
                 seconds = float(
-                    subprocess.run(run, env=environment, cwd=functions, stdout=subprocess.PIPE, check=True).stdout
+                    subprocess.run(
+                        run,
+                        env=environment,
+                        cwd=functions,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL,
+                        check=True,
+                    ).stdout
                 )
                 if round_:  # the first compiles the modules
                     took[name].append(seconds)
