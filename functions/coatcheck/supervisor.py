@@ -41,11 +41,11 @@ def wake_resumed(
     taken: dict[str, int] = {}
     for limiter, order in pauses(bell.store).resumed.items():
         walked = _rung(bell, _waiting(bell.store, limiter), now, until, broken)
+        taken = {step: taken.get(step, 0) + walked.get(step, 0) for step in taken | walked}
         if now() >= until:
             break
         if not walked and now() - order.at >= FORGET_AFTER:
             forget(bell.store, limiter, order)
-        taken = {step: taken.get(step, 0) + walked.get(step, 0) for step in taken | walked}
     return taken
 
 
