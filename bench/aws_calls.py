@@ -7,7 +7,8 @@ from typing import Any
 
 from bench.results import record
 from bench.stack import TENANT, live_stack
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 SHORT = {"checkpoint": False}
 BEATS = 3

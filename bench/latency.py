@@ -8,7 +8,8 @@ from statistics import median, quantiles
 
 from bench.results import record
 from bench.stack import TENANT, live_stack
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 CLIENTS = 16
 QUEUED = 2_000

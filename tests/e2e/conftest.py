@@ -10,7 +10,8 @@ import pytest
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.stack import down, up
 from coatcheck_client.project import find_project
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 @pytest.fixture(scope="session")

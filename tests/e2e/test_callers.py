@@ -5,7 +5,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from coatcheck_client import Coatcheck, keys
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 CACHED_SECONDS = 60
 """How long the gateway may go by what the authorizer said of a key."""

@@ -10,7 +10,8 @@ from threading import Event, Thread
 import pytest
 
 from coatcheck_client.api import Document
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 SEED = 20261129
 STREAM_SECONDS = 30

@@ -7,7 +7,7 @@ import pytest
 from coatcheck_client import Coatcheck, Refused, State, StillOpen, Unreachable
 from coatcheck_client.marketplace import PERIOD
 from coatcheck_client.proof import file_totals
-from tests.e2e.live import Client
+from tests.e2e.client import Client
 
 ARGS = {"seller_id": "7001", "period": PERIOD}
 ROWS = 100_000

@@ -14,7 +14,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from coatcheck_client.api import Answer
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT: dict[str, Any] = json.loads((ROOT / "docs" / "openapi.json").read_text())

@@ -6,7 +6,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from coatcheck_client.cli import app
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from coatcheck_client.api import Document
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 def dead_letters(live: LiveStack, job_id: str) -> list[str]:

@@ -16,7 +16,8 @@ import pytest
 
 from coatcheck_client.api import Document
 from coatcheck_client.marketplace import BIG_SELLER, PERIOD
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 ARGS = {"seller_id": BIG_SELLER, "period": PERIOD}
 PACE = 250_000

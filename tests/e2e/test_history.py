@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 def entries(client: Client, job_id: str) -> list[dict[str, Any]]:

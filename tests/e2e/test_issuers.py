@@ -18,7 +18,8 @@ from coatcheck.run.settings import OIDC, Issuer
 from coatcheck_client import keys
 from coatcheck_client.api import Answer, Api
 from tests.coatcheck.issuers import OTHER, IssuerServer, running_issuer, token, unsigned
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 PASSWORD = "Made-up-0-password!"
 UNKNOWN_JOB = "/v1/jobs/j_00000000000000000000000000"

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 import pytest
 
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 @pytest.mark.parametrize("lane", ["interactive", "bulk"])

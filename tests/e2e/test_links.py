@@ -6,7 +6,8 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 
 from coatcheck_client import Coatcheck
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 @pytest.fixture

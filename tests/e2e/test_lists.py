@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 import pytest
 
 from coatcheck_client.api import Answer
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 @pytest.fixture

@@ -10,7 +10,8 @@ from typer.testing import CliRunner, Result
 
 from coatcheck_client.cli import app
 from coatcheck_client.trouble import Trouble
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 KNOWN_AFTER = timedelta(seconds=7)
 """By then every process knows of a pause: it looks every five seconds."""

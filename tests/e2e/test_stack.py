@@ -11,7 +11,8 @@ from botocore.exceptions import ClientError
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import read_state
 from coatcheck_client.local.stack import up
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 
 def test_stack_json_says_where_everything_is(live: LiveStack) -> None:

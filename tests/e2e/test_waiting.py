@@ -3,7 +3,8 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.e2e.live import Client, LiveStack
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
 
 WAITERS = 2
 
