@@ -1,4 +1,4 @@
-"""What a ring needs: the rows it looks at, the lanes it sends to, the queue of waits, the dead letters, what is removed."""
+"""What a ring needs: the rows it looks at, the lanes, the queue of waits, the dead letters, what it removes."""
 
 from dataclasses import dataclass
 
