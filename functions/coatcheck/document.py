@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 from coatcheck.job import OWNED, REDRIVABLE, Error, Job, State
 from coatcheck.load import SHORTEST_POLL_SECONDS
 from coatcheck.strict_json import digest
+from coatcheck.text import rfc3339
 from coatcheck.time_limit import attempts_limit
 from coatcheck.timings import Timings
 
@@ -151,10 +152,6 @@ def has_result(job: Job) -> bool:
 def result_expires_at(job: Job, timings: Timings) -> datetime:
     """When the result may no longer be had, to the hour and not to the bucket's whole days."""
     return (job.finished_at or job.updated_at) + timings.keep_result
-
-
-def rfc3339(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_part(moment: datetime | None) -> str | UnsetType:

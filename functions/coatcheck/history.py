@@ -4,10 +4,11 @@ from typing import Annotated, Literal, cast
 
 from msgspec import UNSET, Meta, Struct, UnsetType, to_builtins
 
-from coatcheck.document import ErrorPart, Time, error_part, given, rfc3339, time_part
+from coatcheck.document import ErrorPart, Time, error_part, given, time_part
 from coatcheck.entry import PREFIX, Act, Cause, Entry, accepted, ended, entry_of
 from coatcheck.job import Job, State
 from coatcheck.store import Store
+from coatcheck.text import rfc3339
 
 MOST_ENTRIES = 500
 """Of one answer; the store reads so many at once, however long their errors are."""

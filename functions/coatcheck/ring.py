@@ -27,6 +27,7 @@ from coatcheck.next_step import (
 from coatcheck.objects import Objects
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
+from coatcheck.text import rfc3339
 from coatcheck.time_limit import gave_up, gives_up_at
 from coatcheck.timings import Timings
 from coatcheck.transition import from_states
@@ -130,7 +131,7 @@ def _conclude(bell: Bell, job: Job) -> None:
                 failures=job.failures,
                 error_type=job.error.type,
                 error_message=job.error.message,
-                failed_at=(job.finished_at or job.updated_at).isoformat().replace("+00:00", "Z"),
+                failed_at=rfc3339(job.finished_at or job.updated_at),
             )
         )
     if job.state is State.CANCELLED and job.started_at is not None and job.finished_at is not None:

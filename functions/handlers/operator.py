@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from coatcheck import registry
 from coatcheck.aws.call_count import taken
-from coatcheck.document import rfc3339
 from coatcheck.entry import Act, note
 from coatcheck.job import Job, job_key, job_of
 from coatcheck.pause import Order, Scope, limiter, pause, paused_part, pauses, resume
 from coatcheck.problem import NotFound, Problem
 from coatcheck.redrive import redrive
 from coatcheck.run import settings
+from coatcheck.text import rfc3339
 from handlers import ports
 
 logger = Logger()

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from coatcheck.document import etag, has_result, result_expires_at, retry_after, rfc3339, status_document
+from coatcheck.document import etag, has_result, result_expires_at, retry_after, status_document
 from coatcheck.job import Error, Job, Progress, State, StoredResult
+from coatcheck.text import rfc3339
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, seconds
 
 RESULT = StoredResult(key="results/acme/j/r.csv.gz", version="v1", bytes=12, content_type="application/gzip", rows=3)
