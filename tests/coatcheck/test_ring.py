@@ -174,7 +174,7 @@ def test_a_job_that_the_platform_gave_up_leaves_one_dead_letter_that_says_what_h
     assert (letter.job_id, letter.tenant, letter.kind, letter.attempt, letter.failures) == (
         JOB_ID, "acme", "probe", 5, 5,
     )  # fmt: skip
-    assert (letter.error_type, letter.error_message, letter.failed_at) == (reason, "why", "2026-11-10T12:00:00Z")
+    assert (letter.error_type, letter.error_message, letter.failed_at) == (reason, "why", "2026-11-10T12:00:00.000Z")
     assert (at.job.freed, at.job.due, at.job.wrote) == (True, None, Wrote.MARK)
 
 
