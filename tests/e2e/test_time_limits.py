@@ -23,12 +23,13 @@ def test_a_handler_that_hangs_is_ended_and_the_next_attempt_does_better(client: 
     assert (done["state"], done["attempt"], done["failures"]) == ("succeeded", 2, 1)
 
 
-def test_a_job_that_hangs_is_cancelled_although_its_handler_never_answers(client: Client) -> None:
-    job_id = client.submit("probe", HANGS, lane="bulk")
+@pytest.mark.parametrize("ending", ["hang", "hang_in_c"])
+def test_a_job_that_hangs_is_cancelled_although_its_handler_never_answers(client: Client, ending: str) -> None:
+    job_id = client.submit("probe", HANGS | {"fail_with": ending}, lane="bulk")
     client.wait_state(job_id, "running", within=20)
     answer = client.request("DELETE", f"/v1/jobs/{job_id}")
     assert (answer.status, answer.document["state"]) == (202, "cancelling")
-    done = client.wait_final(job_id, within=20)
+    done = client.wait_final(job_id, within=30)
     assert (done["state"], done["failures"]) == ("cancelled", 0)
 
 
