@@ -19,6 +19,7 @@ from coatcheck.objects import Objects
 from coatcheck.store import Store
 from coatcheck.write import Table
 from tests.coatcheck.cloud import BUCKET, Cloud, cloud, isolated
+from tests.simulation.table import SimTable
 
 PAGE_SIZE = 4
 _numbers = count(1)
@@ -30,10 +31,12 @@ def aws() -> Iterator[Cloud]:
         yield made
 
 
-@pytest.fixture(params=["memory", "aws"])
+@pytest.fixture(params=["memory", "simulated", "aws"])
 def store(request: pytest.FixtureRequest) -> Store:
     if request.param == "memory":
         return MemoryStore(page_size=PAGE_SIZE)
+    if request.param == "simulated":
+        return SimTable(page_size=PAGE_SIZE)
     request.getfixturevalue("aws")
     return DynamoStore(isolated(clients.dynamodb()), {table: table.value for table in Table}, page_size=PAGE_SIZE)
 

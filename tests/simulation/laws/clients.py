@@ -1,0 +1,31 @@
+"""What clients are told: it is so, and stays so."""
+
+from tests.simulation.laws import Found, law
+from tests.simulation.seed import FINAL, Run, job_rows
+
+
+@law
+def a_client_that_saw_the_end_sees_no_other(run: Run) -> Found:
+    ends: dict[str, str] = {}
+    for answer in run.world.answers:
+        job_id, state = str(answer.body.get("id")), str(answer.body.get("state"))
+        if job_id in ends and state in (*FINAL, "running", "queued", "retrying") and ends[job_id] != state:
+            yield job_id, f"was told as {ends[job_id]}, and then as {state}"
+        if state in FINAL:
+            ends[job_id] = state
+
+
+@law
+def what_a_cancellation_answers_comes_true(run: Run) -> Found:
+    states = {str(row["id"]): str(row["state"]) for row in job_rows(run.world)}
+    for answer in run.world.answers:
+        job_id = str(answer.body.get("id"))
+        if answer.request.startswith("DELETE") and answer.status == 200 and states[job_id] != "cancelled":
+            yield job_id, f"was cancelled, as the client was told, and is {states[job_id]}"
+
+
+@law
+def no_request_breaks_a_function(run: Run) -> Found:
+    for answer in run.world.answers:
+        if answer.status == 500 or answer.status not in (200, 202, 303, 409, 410, 422, 429, 503):
+            yield "", f"{answer.request} was answered {answer.status} {answer.body}"

@@ -1,0 +1,242 @@
+"""A seed: what its deployment is, who asks for what, how the weather is; and its run, until the world is at rest."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+from coatcheck.timings import Timings
+from tests.simulation.chaos import Chaos, Fault
+from tests.simulation.moves import Move
+from tests.simulation.people import Errand, People
+from tests.simulation.ports import milliseconds
+from tests.simulation.stage import HANDLERS, playing
+from tests.simulation.world import LANES, Stage, World
+
+MINUTE = 60_000
+TENANTS = ("acme", "bazaar", "chandni", "darzi")
+MOVES = (*([Move.FAIL] * 5), *Move)
+
+PRODUCTION = Stage(
+    timings=Timings(),
+    worker_timeout=900_000,
+    visibility=960_000,
+    wake_visibility=180_000,
+    concurrency=4,
+    skew=1_500,
+    lag=3_000,
+)
+QUICK = Stage(
+    timings=Timings(
+        lease=timedelta(seconds=6),
+        beat=timedelta(seconds=1.5),
+        beat_retry=timedelta(seconds=0.5),
+        message_margin=timedelta(seconds=1),
+        lease_grace=timedelta(seconds=1),
+        stall=timedelta(seconds=15),
+        answer_within=timedelta(seconds=3),
+        yield_before=timedelta(seconds=10),
+        hard_stop_before=timedelta(seconds=3),
+        retry_delays=tuple(timedelta(seconds=wait) for wait in (1, 2, 4, 4)),
+        due_grace=timedelta(seconds=5),
+        ring_again=timedelta(seconds=90),
+        give_back=timedelta(seconds=2),
+        supervise_every=timedelta(seconds=10),
+        wake_limit=timedelta(seconds=60),
+    ),
+    worker_timeout=60_000,
+    visibility=65_000,
+    wake_visibility=15_000,
+    concurrency=4,
+    skew=400,
+    lag=1_000,
+)
+IMPATIENT = replace(QUICK, timings=replace(QUICK.timings, give_up_after=timedelta(minutes=4)))
+
+
+@dataclass(kw_only=True)
+class Run:
+    """A seed's world, after or during its run."""
+
+    seed: int
+    world: World
+    people: People
+    patience: int
+    ticking: bool = True
+
+    @property
+    def steps(self) -> int:
+        return self.world.scheduler.steps
+
+    def at_rest(self) -> bool:
+        """Whether nothing is under way and nobody is owed anything."""
+        world = self.world
+        busy = [each for each in world.lambdas.running if each.function != "supervisor"]
+        queues = [queue for name, queue in world.queues.items() if name != "dead" and queue.messages]
+        return (
+            self.people.busy == 0
+            and not busy
+            and not queues
+            and all(consumer.at_rest for consumer in world.consumers)
+            and not any("due" in row or row["state"] not in FINAL for row in job_rows(world))
+            and not any(change.new["resumed"] for change in world.pauses[-1:])
+        )
+
+
+FINAL = ("succeeded", "failed", "cancelled")
+MOST_STEPS = 60_000
+
+
+def job_rows(world: World) -> list[dict[str, Any]]:
+    return [row for key, row in world.table.rows.items() if key.item == "job"]
+
+
+def prepared(seed: int, *, tracing: bool = False) -> Run:
+    """The world of a seed before anything has happened."""
+    random = Random(seed)
+    stage = random.choices((PRODUCTION, QUICK, IMPATIENT), (5, 4, 1))[0]
+    span = 15 * MINUTE if stage is PRODUCTION else MINUTE
+    chaos = Chaos(
+        random,
+        rate=random.choice((0.002, 0.005, 0.01, 0.02)),
+        budget=random.choice((4, 8, 15, 30, 60)),
+        calm_at=2 * span + random.randrange(span),
+    )
+    stage = replace(stage, concurrency=random.randrange(2, 7), skew=random.choice((0, stage.skew, stage.skew)))
+    world = World(random=random, stage=stage, chaos=chaos, handlers=HANDLERS, tracing=tracing)
+    if stage.skew:
+        chaos.struck[Fault.SKEWED] += 1
+    people = People(world=world)
+    for number in range(random.randrange(20, 28)):
+        people.comes(_errand(random, number, span, stage))
+    _operators(random, people, span)
+    _weather(random, world, span)
+    run = Run(seed=seed, world=world, people=people, patience=6 * 60 * MINUTE)
+    _tick(run, random.randrange(MINUTE))
+    return run
+
+
+def play(run: Run) -> None:
+    """Let a seed's world run until it is at rest, or has had more time than it can need."""
+    world = run.world
+    with playing(world):
+        world.scheduler.run(world.chaos.calm_at)
+        quiet = _now_and_then(run.at_rest)
+        world.scheduler.run(world.chaos.calm_at + run.patience, lambda: quiet() or run.steps > MOST_STEPS)
+
+
+def _now_and_then(condition: Callable[[], bool]) -> Callable[[], bool]:
+    """Looks at a condition only so often: it is dear."""
+    asked = 0
+
+    def seldom() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked % 16 == 0 and condition()
+
+    return seldom
+
+
+def _errand(random: Random, number: int, span: int, stage: Stage) -> Errand:
+    tenant = random.choice(TENANTS[:3] if number < 6 else TENANTS)
+    plan = [str(random.choice(MOVES)) for _ in range(random.choice((0, 0, 0, 1, 1, 2, 3, 5)))]
+    pace = random.choice((0.5, 2, 10)) * (1 if stage.timings.lease > timedelta(seconds=60) else 0.2)
+    body: dict[str, Any]
+    if number % 3 == 2:
+        args: dict[str, Any] = {"customer": f"c{random.randrange(5)}", "plan": plan, "parts": random.randrange(1, 5)}
+        if random.random() < 0.7:
+            args["plan"] = []
+        body = {"kind": "parcel", "args": args | {"pace": pace}}
+    else:
+        args = {"name": f"errand {number}", "plan": plan, "steps": random.randrange(1, 5), "pace": pace}
+        body = {"kind": "errand", "args": args | {"bulky": random.random() < 0.15}}
+        if random.random() < 0.3:
+            body["lane"] = random.choice(LANES)
+        if random.random() < 0.1:
+            args["name"] += "x" * 600
+    at = random.randrange(span)
+    key = None if random.random() < 0.15 else f"key-{number if random.random() < 0.9 else number // 2}"
+    if key is not None:
+        body["labels"] = {"request": str(number)}
+    if random.random() < 0.1:
+        body["run_at"] = _later(at + random.randrange(span // 2, 2 * span))
+    return Errand(
+        at=at,
+        tenant=tenant,
+        body=body,
+        key=key,
+        polls=tuple(random.randrange(span // 20, span // 2) for _ in range(random.randrange(1, 5))),
+        cancel_after=random.randrange(span // 2) if random.random() < 0.25 else None,
+        again_after=random.randrange(span) if random.random() < 0.15 else None,
+        retries=random.choice((0, 1, 2)),
+    )
+
+
+def _later(at: int) -> str:
+    from tests.simulation.scheduler import EPOCH
+
+    return (EPOCH + timedelta(milliseconds=at)).isoformat()
+
+
+def _operators(random: Random, people: People, span: int) -> None:
+    """Somebody holds a kind, a lane or a tenant back for a while; somebody tries failed jobs again."""
+    for _ in range(random.choice((0, 1, 1, 2))):
+        scope, name = random.choice(
+            (("kind", "errand"), ("kind", "parcel"), ("lane", "bulk"), ("tenant", "acme"), ("tenant", "bazaar"))
+        )
+        begin = random.randrange(span)
+        people.operates(begin, {"act": "pause", "scope": scope, "name": name, "by": "ops"})
+        end = begin + random.randrange(span // 10, span)
+        people.operates(end, {"act": "resume", "scope": scope, "name": name, "by": "ops"})
+
+
+def _weather(random: Random, world: World, span: int) -> None:
+    """What befalls the whole region, or a whole deployment, at its time."""
+    lease = milliseconds(world.timings.lease)
+
+    def outage() -> None:
+        if world.strikes(Fault.OUTAGE, 1e9):
+            world.chaos.outage_until = world.now + random.randrange(lease // 10, lease * 2)
+
+    def deploy() -> None:
+        if world.strikes(Fault.DEPLOYED, 1e9):
+            world.old_kinds = False
+            world.lambdas.deploy()
+
+    def break_workers() -> None:
+        if world.strikes(Fault.BROKEN_VERSION, 1e9):
+            world.lambdas.broken_until = world.now + random.choice((1, 3, 14)) * world.stage.visibility
+
+    def jump() -> None:
+        machines = [each.machine for each in world.lambdas.running]
+        if machines and world.strikes(Fault.CLOCK_JUMPED, 1e9):
+            machine = random.choice(machines)
+            machine.skew += random.choice((-1, 1)) * random.randrange(lease)
+            for invocation in world.lambdas.running:
+                if invocation.machine is machine:
+                    invocation.troubles.append(Fault.CLOCK_JUMPED)
+
+    for happening, chance in ((outage, 0.3), (deploy, 0.5), (break_workers, 0.12), (jump, 0.3)):
+        while random.random() < chance:
+            world.at(random.randrange(2 * span), happening)
+    if random.random() < 0.15:
+        world.old_kinds = True
+        world.chaos.struck[Fault.OLD_VERSION] += 1
+        world.at(
+            random.randrange(span // 2, span), lambda: (setattr(world, "old_kinds", False), world.lambdas.deploy())
+        )
+
+
+def _tick(run: Run, first: int) -> None:
+    """The schedule calls the supervisor once a minute; now and then not, or twice."""
+    world = run.world
+
+    def tick() -> None:
+        world.after(MINUTE, tick)
+        if world.strikes(Fault.TICK_MISSED, 0.03):
+            return
+        for _ in range(2 if world.strikes(Fault.TICK_DOUBLED, 0.03) else 1):
+            world.lambdas.invoke("supervisor", {}, lambda _: None)
+
+    world.at(first, tick)
