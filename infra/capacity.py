@@ -73,7 +73,9 @@ class LaneConfig:
     visibility_margin_seconds: int
     """How much longer than the worker's timeout a message stays hidden before the worker has claimed its job."""
 
-    oldest_message_alarm_seconds: int
+    oldest_wait_alarm_seconds: int
+    """For how long a job that could run may wait before somebody is woken."""
+
     network: Network | None = None
     layer_arns: tuple[str, ...] = ()
 

@@ -63,10 +63,38 @@ class QueueConfig:
     keep_wake_hours: int = 1
     """A wake message is a hint; what it was about is `due` in its row long before."""
 
-    wake_oldest_message_alarm_seconds: int = 1800
+
+@dataclass(frozen=True, kw_only=True)
+class AlarmConfig:
+    """From when on somebody is woken; for how long a job may wait, each lane says itself."""
+
+    period_seconds: int = 60
+    """How often queues and waits are judged. SQS has a number a minute."""
+
+    oldest_wake_message_seconds: int = 1800
     """Above the longest delay of a wake message, 15 minutes."""
 
-    unstarted_oldest_message_alarm_seconds: int = 300
+    oldest_unstarted_message_seconds: int = 300
+    supervisor_silent_minutes: int = 5
+    iterator_age_seconds: int = 300
+    count_within_minutes: int = 5
+    """Errors and throttles are counted over so long."""
+
+    function_errors: int = 3
+    worker_errors: int = 10
+    """A worker that died or hung is an error of its function, and is made up for: only many of them are trouble."""
+
+    function_throttles: int = 10
+    waiter_throttles: int = 1000
+    """The waiter refuses when it is full, as it should; its clients poll instead."""
+
+    api_errors: int = 50
+
+    def errors(self, function: str) -> int:
+        return self.worker_errors if function.startswith("worker-") else self.function_errors
+
+    def throttles(self, function: str) -> int:
+        return self.waiter_throttles if function == "waiter" else self.function_throttles
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +118,7 @@ class Config:
     supervisor_function: FunctionSize
     log_retention: RetentionDays
     stream: StreamConfig = field(default_factory=StreamConfig)
+    alarms: AlarmConfig = field(default_factory=AlarmConfig)
     keep_access_logs_days: int = 90
     log_level: str = "INFO"
 
@@ -130,14 +159,14 @@ def _lanes(*, worker: FunctionSize, visibility_margin_seconds: int) -> tuple[Lan
             share=4,
             size=worker,
             visibility_margin_seconds=visibility_margin_seconds,
-            oldest_message_alarm_seconds=300,
+            oldest_wait_alarm_seconds=300,
         ),
         LaneConfig(
             name="bulk",
             share=1,
             size=worker,
             visibility_margin_seconds=visibility_margin_seconds,
-            oldest_message_alarm_seconds=3600,
+            oldest_wait_alarm_seconds=3600,
         ),
     )
 
@@ -205,6 +234,7 @@ _LOCAL = Config(
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=70),
     log_retention=RetentionDays.ONE_DAY,
     stream=StreamConfig(parallelization_factor=1),
+    alarms=AlarmConfig(period_seconds=10),
 )
 
 CONFIGS = {config.stage: config for config in (_LOCAL, _DEV, _PROD)}

@@ -17,6 +17,7 @@ from infra.lane import Lanes
 from infra.link_key import LinkKey
 from infra.operator import Operator
 from infra.private_bucket import AccessLogs
+from infra.python_function import PythonFunction
 from infra.queue import Queue
 from infra.recorder import Recorder
 from infra.results_bucket import ResultsBucket
@@ -103,14 +104,19 @@ class CoatcheckStack(cdk.Stack):
             link_key=LinkKey(self, "LinkKey"),
         )
 
-        alarms = Alarms(self, "Alarms")
+        alarms = Alarms(self, "Alarms", config=config)
         alarms.watch_dead_letters(dead_letters)
         for lane in lanes:
-            alarms.watch_age(lane.queue, seconds=lane.config.oldest_message_alarm_seconds)
-        alarms.watch_age(unstarted.queue, seconds=config.queues.unstarted_oldest_message_alarm_seconds)
-        alarms.watch_age(wake, seconds=config.queues.wake_oldest_message_alarm_seconds)
+            alarms.watch_lane(lane)
+        alarms.watch_age(unstarted.queue, seconds=config.alarms.oldest_unstarted_message_seconds)
+        alarms.watch_age(wake, seconds=config.alarms.oldest_wake_message_seconds)
+        alarms.watch_supervisor()
         for consumer in (dispatcher, recorder):
             alarms.watch_stream(consumer)
+        alarms.watch_api(api)
+        for construct in self.node.find_all():
+            if isinstance(construct, PythonFunction):
+                alarms.watch_function(construct)
 
         self._say(
             ApiUrl=api.http.api_endpoint,

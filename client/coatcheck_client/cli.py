@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import demo, dlq, jobs, keys, listing, operating, pausing, stack
+from coatcheck_client.commands import alarming, demo, dlq, jobs, keys, listing, operating, pausing, stack
 from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(keys.app, name="keys")
 app.command()(pausing.pause)
 app.command()(pausing.resume)
+app.command()(alarming.alarms)
 app.command()(operating.supervise)
 app.command()(operating.logs)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import boto3
     from types_boto3_apigatewayv2 import ApiGatewayV2Client
     from types_boto3_cloudformation import CloudFormationClient
+    from types_boto3_cloudwatch import CloudWatchClient
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_lambda import LambdaClient
     from types_boto3_logs import CloudWatchLogsClient
@@ -89,6 +90,10 @@ class Deployment:
     @cached_property
     def logs(self) -> "CloudWatchLogsClient":
         return self.session.client("logs", endpoint_url=self.endpoint_url)
+
+    @cached_property
+    def cloudwatch(self) -> "CloudWatchClient":
+        return self.session.client("cloudwatch", endpoint_url=self.endpoint_url)
 
     @cached_property
     def cloudformation(self) -> "CloudFormationClient":

@@ -14,7 +14,7 @@ from tests.client.server import ScriptedServer, document
 
 COMMANDS = [
     *("up", "down", "demo", "status", "submit", "watch", "download", "jobs"),
-    *("pause", "resume", "supervise", "logs", "dlq", "keys"),
+    *("pause", "resume", "alarms", "supervise", "logs", "dlq", "keys"),
 ]
 
 

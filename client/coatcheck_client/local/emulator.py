@@ -61,7 +61,7 @@ def start_emulator(project: Project, *, port: int | None, guard: Guard) -> Serve
     scratch = project.local / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
     process = start(
-        [sys.executable, "-m", "ministack.app"],
+        [sys.executable, "-m", "coatcheck_client.local.emulator_process"],
         env={
             **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
             **aws_environment(aws_url(chosen)),
