@@ -25,6 +25,7 @@ class Shift:
 
     job: Job = field(default_factory=lambda: a_job(kind="script"))
     through: Callable[[MemoryStore], Store] = lambda store: store
+    beats_through: Callable[[MemoryStore], Store] = lambda store: store
     store: MemoryStore = field(default_factory=MemoryStore)
     objects: MemoryObjects = field(default_factory=MemoryObjects)
     clock: HandTurnedClock = field(default_factory=HandTurnedClock)
@@ -41,7 +42,7 @@ class Shift:
     def works(self, play: Play = lambda _, __: None, *, bell: Doorbell | None = None, receives: int = 1) -> bool:
         desk = Desk(
             store=self.through(self.store),
-            beat_store=self.store,
+            beat_store=self.beats_through(self.store),
             objects=self.objects,
             holding=self.known.hold,
             lane=self.job.lane,

@@ -18,7 +18,7 @@ from tests.coatcheck.shift import Shift, failing
 pytestmark = pytest.mark.usefixtures("kinds")
 
 MOST_RECEIVES = 10
-"""After so many, a lane's queue takes the message for one that nobody could ever claim (`maximum_receive_count` in infra/config.py)."""
+"""After so many, a lane's queue takes a message for one that nobody can claim (tests/infra/test_queues.py)."""
 
 OUTAGE = timedelta(minutes=30)
 
