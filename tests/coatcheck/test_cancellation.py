@@ -10,6 +10,7 @@ from coatcheck.job import Job, State, Wrote
 from coatcheck.problem import Busy, Conflict, NotFound
 from tests.coatcheck.faults import FailingStore, RepeatingStore
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, job_in, seconds, stored
+from tests.coatcheck.submits import at_once
 
 ACME = Caller(tenant="acme", name="key …abcd")
 
@@ -116,3 +117,11 @@ def test_the_row_says_who_asked_for_the_cancellation(job: Job) -> None:
     store = stored(job)
     cancel(store, Caller(tenant="acme", name="key …wxyz of backend"), JOB_ID, NOW, TIMINGS)
     assert job_in(store).cancelled_by == "key …wxyz of backend"
+
+
+@pytest.mark.parametrize(("job", "state"), [(a_job(), State.CANCELLED), (an_owned_job(), State.CANCELLING)])
+def test_twenty_cancellations_at_once_are_one_and_all_are_told_the_same(job: Job, state: State) -> None:
+    store = stored(job)
+    told = at_once(20, lambda _: cancel(store, ACME, JOB_ID, NOW, TIMINGS))
+    assert told == [job_in(store)] * 20
+    assert job_in(store).state is state

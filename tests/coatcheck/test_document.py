@@ -128,3 +128,11 @@ def test_a_client_is_told_when_to_ask_again_until_there_is_nothing_more_to_come(
 def test_times_are_rfc3339_in_utc_with_milliseconds() -> None:
     assert rfc3339(NOW + timedelta(microseconds=999)) == "2026-11-10T12:00:00.000Z"
     assert rfc3339(NOW.astimezone(NOW.tzinfo)) == rfc3339(NOW)
+
+
+def test_zero_is_shown_as_zero_and_not_left_out_as_if_it_were_unknown() -> None:
+    nothing = StoredResult(key=RESULT.key, bytes=0, content_type="text/csv", rows=0)
+    done = a_job(state=State.SUCCEEDED, result=nothing, finished_at=NOW, progress=Progress(done=0, total=0))
+    shown = document(done)
+    assert (shown["result"]["bytes"], shown["result"]["rows"], shown["failures"]) == (0, 0, 0)
+    assert shown["progress"] == {"done": 0, "total": 0}

@@ -234,3 +234,11 @@ def test_a_job_whose_row_is_gone_is_not_resurrected_by_its_worker() -> None:
     with pytest.raises(LeaseLost):
         at.lease.save("1")
     assert at.store.rows == {}
+
+
+def test_a_function_without_any_time_left_has_no_time_and_is_not_taken_for_one_without_a_limit() -> None:
+    at = Attempt(yields_in=seconds(0))
+    at.lease.wait(3600)
+    assert at.clock.now() == NOW
+    with pytest.raises(YieldRequested):
+        at.lease.save('{"done":1}')

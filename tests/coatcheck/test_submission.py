@@ -13,7 +13,8 @@ from coatcheck.memory import MemoryStore
 from coatcheck.problem import BadRequest, Busy, KeyUsed
 from coatcheck.request import Request
 from coatcheck.store import TransactionRefused, Unavailable
-from coatcheck.submission import submit
+from coatcheck.strict_json import parsed
+from coatcheck.submission import Accepted, submit
 from coatcheck.write import Put, Write
 from tests.coatcheck.faults import FailingStore, RepeatingStore
 from tests.coatcheck.rows import NOW, TIMINGS, a_job, seconds
@@ -43,11 +44,26 @@ def test_the_same_key_and_request_is_the_same_job_whatever_became_of_it(state: S
     assert len(jobs_in(store)) == 1
 
 
-def test_the_order_of_names_and_the_form_of_numbers_do_not_make_another_request() -> None:
+@pytest.mark.parametrize(
+    "again",
+    [
+        b'{"args":{"fail_times":1,"steps":3,"fail_with":"crash"},"kind":"probe"}',
+        b' { "kind" :"probe",\n"args": {"steps": 3, "fail_times":1,"fail_with":"crash"} } ',
+        b'{"kind":"probe","args":{"steps":3.0,"fail_times":1e0,"fail_with":"crash"}}',
+        b'{"k\\u0069nd":"probe","args":{"steps":3,"fail_times":1,"fail_with":"\\u0063rash"}}',
+    ],
+    ids=["order", "white space", "numbers", "escapes"],
+)
+def test_the_order_of_names_and_the_form_of_numbers_do_not_make_another_request(again: bytes) -> None:
+    def sent(body: bytes) -> Accepted:
+        fields: Any = parsed(body)
+        return submit(store, TERMS, ACME, Request(fields=fields, key="k1"), NOW)
+
     store = MemoryStore()
-    first = asked(store, {"steps": 3, "fail_times": 1}, key="k1")
-    again = asked(store, {"fail_times": 1, "steps": 3}, key="k1")
-    assert (again.job.id, again.replayed) == (first.job.id, True)
+    first = sent(b'{"kind":"probe","args":{"steps":3,"fail_times":1,"fail_with":"crash"}}')
+    repeated = sent(again)
+    assert (repeated.job.id, repeated.replayed) == (first.job.id, True)
+    assert len(jobs_in(store)) == 1
 
 
 def test_the_order_of_an_array_is_part_of_the_request() -> None:

@@ -3,12 +3,17 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+import pytest
+
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import DUE_SHARDS, Job, State, due_shard
 from coatcheck.memory import MemoryQueues, MemoryStore
-from coatcheck.ring import Bell
-from coatcheck.store import Unavailable
+from coatcheck.next_step import Send
+from coatcheck.ring import Bell, ring
+from coatcheck.row import Row
+from coatcheck.store import IndexPage, Unavailable
 from coatcheck.supervisor import supervise
+from coatcheck.write import Key
 from tests.coatcheck.rows import NOW, a_bell, a_job, an_owned_job, job_in, seconds, stored
 
 END = NOW + timedelta(minutes=1)
@@ -92,3 +97,61 @@ def test_a_row_that_cannot_be_read_is_nobody_elses_trouble() -> None:
     taken = supervise(bell(store), still, END, lambda job_id, error: failures.append((job_id, type(error).__name__)))
     assert taken == {"Send": 5, "Broken": 1}
     assert failures == [(due[3].id, "ValidationError")]
+
+
+class Overtaken(MemoryStore):
+    """Between the next read and what follows from it, somebody else does something."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def get(self, key: Key) -> Row | None:
+        row = super().get(key)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        return row
+
+
+def test_a_supervisor_that_lost_the_race_for_a_dead_workers_job_stops_there_and_starts_nothing() -> None:
+    dead = an_owned_job(due=NOW, lease_until=NOW - seconds(5))
+    store, queues = Overtaken(rows=stored(dead).rows), MemoryQueues()
+
+    def the_other_takes_it_over_and_sends_it() -> None:
+        assert supervise(bell(store, queues), still, END) == {"TakeOver": 1}
+        assert ring(bell(store, queues), dead.id, NOW) == Send()
+
+    store.meanwhile = the_other_takes_it_over_and_sends_it
+    supervise(bell(store, queues), still, END)
+    job = job_in(store)
+    assert (job.state, job.attempt, job.failures, job.rings) == (State.QUEUED, 2, 1, 1)
+    assert [doorbell.attempt for _, doorbell in queues.rung] == [2]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        a_job(state=State.SUCCEEDED, freed=True, told=True, due=None),
+        a_job(state=State.CANCELLED, freed=True, told=True, due=None),
+        a_job(sent=1, rings=1, due=LATE),
+        an_owned_job(),
+        a_job(state=State.RETRYING, attempt=2, retry_at=NOW + seconds(30), due=NOW + seconds(90)),
+    ],
+    ids=["succeeded", "cancelled", "sent", "claimed", "waits for its retry"],
+)
+def test_a_supervisor_whose_index_lags_acts_on_the_row_as_it_is_and_not_as_the_index_shows_it(row: Job) -> None:
+    class Lagging(MemoryStore):
+        def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:  # noqa: ARG002  # of long ago
+            return IndexPage(ids=(row.id,) if shard == due_shard(row.id) else ())
+
+    store, queues = Lagging(rows=stored(row).rows), MemoryQueues()
+    supervise(bell(store, queues), still, END)
+    assert (job_in(store), queues.rung, queues.woken) == (row, [], [])
+
+
+def test_a_supervisor_brings_back_jobs_of_a_kind_that_its_version_does_not_know_and_fails_none() -> None:
+    dead = an_owned_job(id="j_dead", kind="of-a-later-version", due=NOW, lease_until=NOW - seconds(5))
+    lost = a_job(id="j_lost", kind="of-a-later-version", due=NOW)
+    store, queues = stored(dead, lost), MemoryQueues()
+    assert supervise(bell(store, queues), still, END) == {"TakeOver": 1, "Send": 1}
+    assert [job_in(store, job_id).state for job_id in ("j_dead", "j_lost")] == [State.QUEUED] * 2
+    assert queues.dead_letters == []

@@ -8,7 +8,7 @@ import pytest
 
 from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel
-from coatcheck.claim import claim
+from coatcheck.claim import Claimed, claim
 from coatcheck.job import DUE_SHARDS, DUE_SHOWS, Error, Job, State, Wrote, due_shard, row_of
 from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
@@ -133,3 +133,13 @@ def test_what_the_due_index_shows_changes_with_due_alone_save_when_what_runs_is_
 
 def test_jobs_spread_over_all_shards_of_the_due_index() -> None:
     assert {due_shard(f"j_{number}") for number in range(200)} == {f"due#{shard}" for shard in range(DUE_SHARDS)}
+
+
+def test_whatever_takes_a_job_from_its_worker_raises_the_number_so_that_the_old_doorbell_starts_nothing() -> None:
+    left = set()
+    for before, after in changes():
+        if before.state is State.RUNNING and after.state in (State.QUEUED, State.RETRYING):
+            left.add(after.state)
+            assert after.attempt == before.attempt + 1
+            assert not isinstance(claim(stored(after), doorbell(before), "owner-3", NOW, TIMINGS), Claimed)
+    assert left == {State.QUEUED, State.RETRYING}

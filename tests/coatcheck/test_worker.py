@@ -13,7 +13,7 @@ from coatcheck.write import Write
 from tests.coatcheck.clock import eventually
 from tests.coatcheck.faults import FailingStore
 from tests.coatcheck.rows import NOW, TIMINGS, a_job, seconds
-from tests.coatcheck.scripts import Args, Hopeless
+from tests.coatcheck.scripts import Args, Hopeless, Play
 from tests.coatcheck.shift import Shift, failing
 
 pytestmark = pytest.mark.usefixtures("kinds")
@@ -154,3 +154,49 @@ def test_args_that_no_longer_fit_the_kind_fail_at_once_and_are_no_crash_loop() -
     assert (shift.row.state, shift.row.failures) == (State.FAILED, 1)
     assert shift.row.error is not None
     assert (shift.row.error.type, shift.row.error.message) == ("InvalidArgs", "/args/text: Expected `str`, got `int`")
+
+
+def test_the_last_checkpoint_before_a_failure_counts_although_no_heart_beat_since() -> None:
+    resumed_at, written = [], []
+
+    def play(ctx: JobContext, args: Args) -> None:
+        at = ctx.resume(0)
+        resumed_at.append(at)
+        while at < 10_000:
+            at += 100
+            written.extend(range(at - 100, at if ctx.attempt > 1 else min(at, 9_950)))
+            if len(written) == 9_950:
+                raise ConnectionError
+            ctx.checkpoint(at)
+
+    shift = Shift()
+    assert shift.works(play)
+    assert (shift.row.cursor, len(shift.beats.hidden)) == ("9900", 1)
+    shift.store.rows[shift.job.key]["state"] = "queued"
+    assert shift.works(play)
+    assert (shift.row.state, resumed_at) == (State.SUCCEEDED, [0, 9_900])
+    assert written == [*range(9_950), *range(9_900, 10_000)]
+
+
+def a_large_step(ctx: JobContext, args: Args) -> None:
+    ctx.step("report", lambda: "x" * 500_000)
+
+
+def a_large_error(ctx: JobContext, args: Args) -> None:
+    raise ConnectionError("रिपोर्ट" * 100_000)
+
+
+def a_large_cursor(ctx: JobContext, args: Args) -> None:
+    ctx.checkpoint("x" * 1_000_000)
+    raise ConnectionError
+
+
+@pytest.mark.parametrize("play", [a_large_step, a_large_error, a_large_cursor])
+@pytest.mark.parametrize(("failures", "state"), [(0, State.RETRYING), (4, State.FAILED)])
+def test_whatever_outgrows_an_item_the_end_of_the_attempt_can_still_be_written(
+    play: Play, failures: int, state: State
+) -> None:
+    shift = Shift(job=a_job(kind="script", failures=failures))
+    assert shift.works(play)
+    assert (shift.row.state, shift.row.failures) == (state, failures + 1)
+    assert len(repr(shift.store.rows[shift.job.key]).encode()) < 8 * 1024
