@@ -10,7 +10,7 @@ import msgspec
 import typer
 from rich.console import Console
 from rich.progress import Progress
-from rich.table import Table
+from rich.table import Column, Table
 
 from coatcheck_client.commands.options import Json, Stage
 from coatcheck_client.dead_letters import DeadLetter, DeadLetterQueue, Redriven, Wanted, batches, note_purge, redrive
@@ -19,6 +19,8 @@ from coatcheck_client.trouble import ExitCode, Trouble
 
 _console = Console(highlight=False, markup=False, soft_wrap=True)
 _errors = Console(highlight=False, markup=False, stderr=True, soft_wrap=True)
+
+JOB_ID_LENGTH = 28
 
 app = typer.Typer(no_args_is_help=True, help="Dead letters: jobs that have failed for good; look, try again, purge.")
 
@@ -49,7 +51,8 @@ def list_(
         for letter in jobs.values():
             print(msgspec.json.encode(_shown(letter)).decode())  # noqa: T201 (the command's output)
         return
-    table = Table("job", "tenant", "kind", "failures", "error", "failed at (UTC)", box=None)
+    job = Column("job", no_wrap=True, min_width=JOB_ID_LENGTH)  # it is what the other commands want
+    table = Table(job, "tenant", "kind", "failures", "error", "failed at (UTC)", box=None)
     for letter in sorted(jobs.values(), key=lambda letter: letter.failed_at):
         table.add_row(
             letter.job_id, letter.tenant, letter.kind, str(letter.failures), letter.error_type, letter.failed_at[:19]
