@@ -47,8 +47,12 @@ def redrive(
 def successor(old: Job, args: str, asked_by: str, timings: Timings, job_id: str, now: datetime) -> Job:
     """The new job. It goes on from the old one's checkpoint if what that stands on is still there, else from zero.
 
-    The output of a failed job is kept as long as a result would be; that of a cancelled one is removed at once.
+    The output of a failed job is kept as long as a result would be; that of a cancelled one is removed at once, and
+    the new job, which writes under the same prefix, begins when no clock can take its output for the old one's.
     """
+    ended_at = old.finished_at or old.updated_at
+    removed_by = ended_at + 3 * timings.clocks_apart
+    run_at = removed_by if old.state is State.CANCELLED and old.started_at and removed_by > now else None
     job = Job(
         id=job_id,
         tenant=old.tenant,
@@ -65,11 +69,12 @@ def successor(old: Job, args: str, asked_by: str, timings: Timings, job_id: str,
         labels=old.labels,
         root=old.root,
         retry_of=old.id,
-        ready_at=now,
-        due=now + timings.due_grace,
+        run_at=run_at,
+        ready_at=run_at or now,
+        due=min(run_at or now + timings.due_grace, now + timings.due_grace),
         ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
     )
-    kept_until = (old.finished_at or old.updated_at) + timings.keep_result
+    kept_until = ended_at + timings.keep_result
     if old.state is not State.FAILED or now >= kept_until:
         return job
     return replace(job, cursor=old.cursor, cursor_key=old.cursor_key, as_of=old.as_of, progress=old.progress)

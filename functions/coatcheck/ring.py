@@ -135,8 +135,9 @@ def _conclude(bell: Bell, job: Job) -> None:
             )
         )
     if job.state is State.CANCELLED and job.started_at is not None and job.finished_at is not None:
-        # not what a job begins meanwhile that goes on for this one under the same prefix
-        bell.objects.remove(output_prefix(job.tenant, job.root), before=job.finished_at)
+        # The bucket's clock may be ahead of the worker's. What a redrive writes under the same prefix comes later.
+        end = job.finished_at + bell.timings.clocks_apart
+        bell.objects.remove(output_prefix(job.tenant, job.root), before=end)
     discharge(bell.store, job, Duty.FREED)
 
 

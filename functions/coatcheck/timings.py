@@ -47,6 +47,9 @@ class Timings:
     source_lag: timedelta = timedelta(seconds=30)
     """How long a row of the source may take from its time to its commit: `as_of` is so much before the claim."""
 
+    clocks_apart: timedelta = timedelta(seconds=2)
+    """How far the clocks of two machines may be apart, where one's time is compared with the other's."""
+
     give_up_after: timedelta = timedelta(days=30)
     keep_row: timedelta = timedelta(days=30)
     keep_result: timedelta = timedelta(days=7)

@@ -34,6 +34,12 @@ def test_the_uploads_and_objects_of_a_cancelled_job_are_removed_once_it_is_final
     assert left(objects) == (0, 0)
 
 
+def test_what_was_written_just_before_the_end_by_a_clock_that_is_ahead_is_removed_too() -> None:
+    objects = written(now=seconds(31))
+    ring(a_bell(stored(CANCELLED), objects=objects), JOB_ID, NOW)
+    assert left(objects) == (0, 0)
+
+
 @pytest.mark.parametrize("state", [State.FAILED, State.SUCCEEDED])
 def test_those_of_a_failed_job_stay_for_a_redrive_and_a_result_stays(state: State) -> None:
     objects = written()
@@ -51,7 +57,8 @@ def test_another_jobs_output_stays_although_its_id_begins_alike() -> None:
 
 def test_a_job_that_is_tried_again_at_once_keeps_what_it_writes_although_the_clean_up_comes_late() -> None:
     store = stored(CANCELLED)
-    redrive(store, job_in(store), "key …wxyz", TIMINGS, numbered, NOW + seconds(1))
+    again = redrive(store, job_in(store), "key …wxyz", TIMINGS, numbered, NOW + seconds(1))
+    assert again.run_at == again.due == NOW + 3 * TIMINGS.clocks_apart
     objects = written(now=seconds(35))  # by the new job, under the same prefix
     ring(a_bell(store, objects=objects), JOB_ID, NOW + seconds(60))
     assert left(objects) == (1, 1)
