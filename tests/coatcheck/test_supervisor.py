@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from coatcheck.claim import claim
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import DUE_SHARDS, Job, State, due_shard
 from coatcheck.memory import MemoryQueues, MemoryStore
@@ -14,7 +15,7 @@ from coatcheck.row import Row
 from coatcheck.store import IndexPage, Unavailable
 from coatcheck.supervisor import supervise
 from coatcheck.write import Key
-from tests.coatcheck.rows import NOW, a_bell, a_job, an_owned_job, job_in, seconds, stored
+from tests.coatcheck.rows import NOW, TIMINGS, a_bell, a_job, an_owned_job, job_in, seconds, stored
 
 END = NOW + timedelta(minutes=1)
 LATE = NOW + timedelta(hours=1)
@@ -112,18 +113,23 @@ class Overtaken(MemoryStore):
         return row
 
 
-def test_a_supervisor_that_lost_the_race_for_a_dead_workers_job_stops_there_and_starts_nothing() -> None:
+@pytest.mark.parametrize("claimed", [False, True])
+def test_a_supervisor_that_lost_the_race_for_a_dead_workers_job_stops_there_and_starts_nothing(
+    *, claimed: bool
+) -> None:
     dead = an_owned_job(due=NOW, lease_until=NOW - seconds(5))
     store, queues = Overtaken(rows=stored(dead).rows), MemoryQueues()
 
-    def the_other_takes_it_over_and_sends_it() -> None:
+    def the_other_brings_it_back() -> None:
         assert supervise(bell(store, queues), still, END) == {"TakeOver": 1}
         assert ring(bell(store, queues), dead.id, NOW) == Send()
+        if claimed:
+            claim(store, queues.rung[0][1], "owner-2", NOW, TIMINGS)
 
-    store.meanwhile = the_other_takes_it_over_and_sends_it
+    store.meanwhile = the_other_brings_it_back
     supervise(bell(store, queues), still, END)
     job = job_in(store)
-    assert (job.state, job.attempt, job.failures, job.rings) == (State.QUEUED, 2, 1, 1)
+    assert (job.state, job.attempt, job.failures) == (State.RUNNING if claimed else State.QUEUED, 2, 1)
     assert [doorbell.attempt for _, doorbell in queues.rung] == [2]
 
 
