@@ -9,12 +9,12 @@ import pytest
 from coatcheck.caller import Caller
 from coatcheck.cancellation import cancel
 from coatcheck.claim import Claimed, claim
-from coatcheck.job import DUE_SHARDS, DUE_SHOWS, Error, Job, State, Wrote, due_shard, row_of
+from coatcheck.job import DUE_SHARDS, DUE_SHOWS, Error, Job, Progress, State, Wrote, due_shard, row_of
 from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Cancelled, Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.problem import Conflict
 from coatcheck.ring import ring
-from coatcheck.settle import settle_write
+from coatcheck.settle import beat_write, checkpoint_write, progress_write, settle_write
 from coatcheck.store import Refused, Store
 from coatcheck.transition import TRANSITIONS, from_states
 from coatcheck.unstarted import settle_unstarted
@@ -129,6 +129,16 @@ def test_what_the_due_index_shows_changes_with_due_alone_save_when_what_runs_is_
         if changed and before.due == after.due:
             alone.add((before.state, after.state))
     assert alone == {(State.RUNNING, State.CANCELLING)}
+
+
+def test_no_beat_and_no_checkpoint_touches_an_index() -> None:
+    job, progress = an_owned_job(), Progress(done=1)
+    for write in (
+        beat_write(job, 1, progress, NOW, TIMINGS),
+        progress_write(job, 1, progress, NOW),
+        checkpoint_write(job, 1, progress, "1", None, NOW),
+    ):
+        assert not {*write.set, *write.remove} & {*DUE_SHOWS, "due", "due_shard", "waits_since", "tenant"}
 
 
 def test_jobs_spread_over_all_shards_of_the_due_index() -> None:

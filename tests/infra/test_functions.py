@@ -48,7 +48,7 @@ def test_all_functions_share_one_zip(template: Template) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_powertools_knows_the_service(template: Template, name: str) -> None:
     environment = template.environment(name)
-    assert environment["POWERTOOLS_SERVICE_NAME"] == "coatcheck"
+    assert environment["POWERTOOLS_SERVICE_NAME"] == f"coatcheck-{template.config.stage}"
     assert environment["POWERTOOLS_LOG_LEVEL"] == "INFO"
     assert ("POWERTOOLS_TRACE_DISABLED" in environment) == (template.config.stage is Stage.LOCAL)
 
