@@ -1,13 +1,14 @@
 """DELETE: the same answer however often it is asked."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from coatcheck.job import State
+from coatcheck.job import Error, Reason, State
 from handlers import cancel
 from tests.handlers.events import LambdaContext, body_of, http_event
-from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
+from tests.handlers.jobs_table import add_job, job_in_table, new_id, now, row
 
 pytestmark = pytest.mark.usefixtures("aws")
 
@@ -52,3 +53,32 @@ def test_a_caller_who_is_not_known_cancels_nothing() -> None:
     job_id = add_job().id
     assert delete(job_id, authorizer=None)["statusCode"] == 401
     assert job_in_table(job_id).state is State.QUEUED
+
+
+EXHAUSTED = Error(type=Reason.ATTEMPTS_EXHAUSTED, message="failed 5 times")
+
+
+@pytest.mark.parametrize(
+    ("job", "status"),
+    [
+        ({"state": State.QUEUED}, 200),
+        ({"state": State.QUEUED, "run_at": now() + timedelta(days=1)}, 200),
+        ({"state": State.RETRYING, "retry_at": now() + timedelta(minutes=1)}, 200),
+        ({"state": State.RUNNING, "owner": "owner-1", "lease_until": now()}, 202),
+        ({"state": State.CANCELLING, "owner": "owner-1", "lease_until": now()}, 202),
+        ({"state": State.CANCELLED}, 200),
+        ({"state": State.SUCCEEDED}, 409),
+        ({"state": State.FAILED}, 409),
+        ({"state": State.FAILED, "error": EXHAUSTED, "freed": True, "told": True}, 409),
+        ({"state": State.FAILED, "ttl": round(now().timestamp()) - 1}, 404),
+        ({"tenant": "globex"}, 404),
+    ],
+    ids=str,
+)
+def test_a_delete_that_is_repeated_does_and_answers_what_the_first_one_did(job: dict[str, Any], status: int) -> None:
+    job_id = add_job(**job).id
+    first = delete(job_id)
+    after = row(job_id)
+    again = delete(job_id)
+    assert (first["statusCode"], again["statusCode"]) == (status, status)
+    assert row(job_id) == after

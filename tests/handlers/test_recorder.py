@@ -9,7 +9,7 @@ from coatcheck.aws import clients
 from coatcheck.aws.attributes import attributes
 from coatcheck.job import Job, State, row_of
 from coatcheck.write import put
-from handlers import cancel, ports, recorder, status, wake
+from handlers import cancel, dispatcher, ports, recorder, status, wake
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
 from tests.handlers.chain import Chain
 from tests.handlers.events import LambdaContext, body_of, failed_items, http_event, message, sqs_event, stream_event
@@ -157,3 +157,20 @@ def test_a_job_that_is_gone_leaves_no_row_behind_when_its_end_is_told() -> None:
     clients.dynamodb().delete_item(TableName="jobs", Key={"id": {"S": gone.id}, "item": {"S": "job"}})
     assert recorded(records((claimed(gone), gone))) == []
     assert ports.jobs().get(gone.key) is None
+
+
+def test_a_late_record_of_a_start_does_not_make_a_finished_job_run_again(aws: Cloud) -> None:
+    chain = Chain(aws)
+    job_id = submitted({})
+    chain.run()
+    done, told = job_in_table(job_id), history(job_id)
+    queued = Job(**{**vars(done), "state": State.QUEUED, "started_at": None, "finished_at": None})
+    late = records((queued, claimed(queued, updated_at=done.started_at, lease_until=done.updated_at)))
+    for _ in range(2):
+        assert recorded(late) == []
+        assert failed_items(dispatcher.handler(late, LambdaContext())) == []
+    assert (job_in_table(job_id), history(job_id)) == (done, told)
+    assert told[-1]["state"] == "succeeded"
+    event = http_event("GET /v1/jobs/{id}", path={"id": job_id})
+    assert body_of(status.handler(event, LambdaContext()))["state"] == "succeeded"
+    assert aws.received("interactive") == []

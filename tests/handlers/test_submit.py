@@ -110,7 +110,11 @@ def test_a_bad_request_names_each_fault_by_a_pointer(body: dict[str, Any], point
         '{"kind":"probe","args":{"seconds":1e999}}',
         '{"kind":"probe","kind":"probe"}',
         '{"kind":"probe","args":{"steps":' + "9" * 5000 + "}}",
+        '{"kind":"probe","args":{"steps":-Infinity}}',
+        '{"kind":"probe","args":{"steps":1,"steps":2}}',
         '{"a":' * 900 + "1" + "}" * 900,
+        '{"kind":"probe","args":{"steps":' + "[" * 62 + "]" * 62 + "}}",
+        "[" * 100_000,
         '{"kind":"\\ud800"}',
         '{"kind":"pro\\u0000be"}',
         "\ufeff{}",
@@ -120,10 +124,21 @@ def test_a_body_that_is_not_strictly_json_is_refused(body: str) -> None:
     problem(post(body), 400)
 
 
-def test_numbers_that_no_table_could_keep_are_a_bad_request_and_no_broken_service() -> None:
+def test_decimal_and_huge_numbers_are_kept_exactly_or_a_bad_request_and_never_a_500() -> None:
     for steps in (30.4, 1e200, 10**40):
-        problem(post({"kind": "probe", "args": {"steps": steps}}), 400)
-    assert post({"kind": "probe", "args": {"seconds": 30.40}})["statusCode"] == 202
+        refused = problem(post({"kind": "probe", "args": {"steps": steps}}), 400)
+        assert [fault["pointer"] for fault in refused["errors"]] == ["/args/steps"]
+    for number in ("30.40", "0.1", "1e-7", "0.30000000000000004"):
+        accepted = post(f'{{"kind":"probe","args":{{"seconds":{number}}}}}')
+        assert json.loads(job_in_table(body_of(accepted)["id"]).args or "") == {"seconds": float(number)}
+
+
+def test_zero_is_an_arg_like_any_other_and_not_taken_for_none() -> None:
+    nothing = {"seconds": 0, "fail_times": 0, "result_bytes": 0}
+    job = job_in_table(body_of(post({"kind": "probe", "args": nothing}))["id"])
+    assert json.loads(job.args or "") == nothing
+    problem(post({"kind": "probe", "args": {"steps": 0}}), 400)
+    problem(post({"kind": "probe", "priority": 0, "delay_seconds": 0}), 400)
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:
@@ -150,7 +165,7 @@ def test_a_body_over_256_kb_is_too_large() -> None:
     assert post(json.dumps(PROBE) + " " * 1024)["statusCode"] == 202
 
 
-@pytest.mark.parametrize("key", ["", " ", "a b", "k" * 256, "ключ", "🎟"])
+@pytest.mark.parametrize("key", ["", " ", "a b", "k" * 256, "k" * 3000, "ключ", "🎟", "a\r\nb", "a\0"])
 def test_an_odd_key_is_refused_and_never_becomes_one_that_clients_share(key: str) -> None:
     assert "Idempotency-Key" in problem(post(PROBE, key=key), 400)["detail"]
 

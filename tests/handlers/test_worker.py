@@ -13,6 +13,7 @@ from handlers import bells, ports, worker
 from tests.coatcheck.cloud import BUSY, Cloud, troubled, watched
 from tests.coatcheck.rows import dead_letter, doorbell
 from tests.coatcheck.scripts import Args, Play, playing
+from tests.coatcheck.shift import failing
 from tests.handlers.events import LambdaContext, failed_items, message, sqs_event
 from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
 
@@ -92,9 +93,36 @@ def test_a_stale_or_foreign_message_is_done_and_not_charged(aws: Cloud, bell: di
     assert job_in_table(job.id).state is State.QUEUED
 
 
-def test_a_duplicate_of_finished_work_is_done(aws: Cloud) -> None:
-    job = add_job(state=State.SUCCEEDED)
-    assert works(received(aws, job), receives=9) == []
+def test_a_duplicate_of_finished_work_is_taken_off_the_queue_and_never_becomes_a_dead_letter(aws: Cloud) -> None:
+    job_id = add_job(state=State.SUCCEEDED, freed=True, told=True, due=None).id
+    done = job_in_table(job_id)
+    again = received(aws, done)
+    for receives in (2, 3, 9):
+        assert works(again, receives=receives) == []
+    assert job_in_table(job_id) == done
+    assert aws.received("dead-letters") == []
+
+
+def test_a_heartbeat_that_finds_its_message_deleted_costs_the_job_nothing(
+    aws: Cloud, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = add_job()
+    doorbell_message = received(aws, job)
+    aws.sqs.delete_message(QueueUrl=aws.queues["interactive"], ReceiptHandle=doorbell_message["ReceiptHandle"])
+    with watched(clients.sqs(clients.BRIEF), "ChangeMessageVisibility") as hidden:
+        assert works(doorbell_message) == []
+    assert len(hidden) == 1
+    done = job_in_table(job.id)
+    assert (done.state, done.attempt, done.failures) == (State.SUCCEEDED, 1, 0)
+    assert {record.levelname for record in caplog.records} <= {"INFO"}
+
+
+def test_a_job_has_failed_as_soon_as_its_last_attempt_has_although_nobody_has_moved_a_dead_letter(aws: Cloud) -> None:
+    job = add_job(kind="script", attempt=5, failures=4)
+    with playing(failing(ConnectionError("no answer"))):
+        assert works(received(aws, job)) == []
+    assert job_in_table(job.id).state is State.FAILED
+    assert aws.received("dead-letters") == aws.received("unstarted") == []
 
 
 def test_a_message_of_a_job_that_is_gone_is_done(aws: Cloud) -> None:
