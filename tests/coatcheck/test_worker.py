@@ -7,8 +7,10 @@ import pytest
 
 from coatcheck import JobContext, Permanent, Result, Snooze
 from coatcheck.job import State, args_key
-from coatcheck.memory import MemoryMessage, MemoryStore
+from coatcheck.memory import MemoryMessage, MemoryObjects, MemoryStore
+from coatcheck.objects import MINIMUM_PART_BYTES
 from coatcheck.row import Row
+from coatcheck.store import Unavailable
 from coatcheck.write import Write
 from tests.coatcheck.clock import eventually
 from tests.coatcheck.faults import FailingStore
@@ -200,3 +202,23 @@ def test_whatever_outgrows_an_item_the_end_of_the_attempt_can_still_be_written(
     assert shift.works(play)
     assert (shift.row.state, shift.row.failures) == (state, failures + 1)
     assert len(repr(shift.store.rows[shift.job.key]).encode()) < 8 * 1024
+
+
+def test_a_job_whose_upload_fails_is_tried_again_and_has_not_succeeded() -> None:
+    class Slow(MemoryObjects):
+        def put_part(self, key: str, upload_id: str, number: int, data: bytes) -> str:
+            if number == 7:
+                raise Unavailable("SlowDown")
+            return super().put_part(key, upload_id, number, data)
+
+    def play(ctx: JobContext, args: Args) -> Result:
+        out = ctx.output("report.csv")
+        for _ in range(7):
+            out.write(b"x" * MINIMUM_PART_BYTES)
+            out.put_part()
+        return Result(file=out.complete())
+
+    shift = Shift(objects=Slow())
+    assert shift.works(play)
+    assert (shift.row.state, shift.row.failures, shift.row.result) == (State.RETRYING, 1, None)
+    assert shift.objects.contents == {}

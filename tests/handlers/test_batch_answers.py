@@ -29,7 +29,7 @@ def names_of(event: dict[str, Any]) -> list[str]:
     return [record.get("messageId") or record["dynamodb"]["SequenceNumber"] for record in event["Records"]]
 
 
-@pytest.mark.parametrize(("function", "event"), EVENTS, ids=lambda each: getattr(each, "__name__", "event"))
+@pytest.mark.parametrize(("function", "event"), EVENTS, ids=["worker", "unstarted", "wake", "dispatcher"])
 def test_a_batch_is_answered_with_the_very_keys_that_aws_reads_and_names_of_that_batch(
     function: ModuleType, event: Callable[[], dict[str, Any]]
 ) -> None:

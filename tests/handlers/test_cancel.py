@@ -73,8 +73,11 @@ EXHAUSTED = Error(type=Reason.ATTEMPTS_EXHAUSTED, message="failed 5 times")
         ({"state": State.FAILED, "ttl": round(now().timestamp()) - 1}, 404),
         ({"tenant": "globex"}, 404),
     ],
-    ids=str,
-)
+    ids=[
+        "queued", "for later", "retrying", "running", "cancelling", "cancelled", "succeeded", "failed", "dead-lettered",
+        "past its time", "another tenant's",
+    ],
+)  # fmt: skip
 def test_a_delete_that_is_repeated_does_and_answers_what_the_first_one_did(job: dict[str, Any], status: int) -> None:
     job_id = add_job(**job).id
     first = delete(job_id)

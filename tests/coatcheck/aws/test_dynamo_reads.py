@@ -10,7 +10,7 @@ from coatcheck.aws.time_index import MOST_COUNTED_PAGES
 from coatcheck.job import job_key
 from coatcheck.store import Store, Unavailable
 from coatcheck.write import Table, put
-from tests.coatcheck.cloud import Mishaps, through
+from tests.coatcheck.cloud import Mishaps, through, watched
 
 pytestmark = pytest.mark.usefixtures("aws")
 
@@ -47,3 +47,13 @@ def test_a_count_adds_up_its_pages_and_ends() -> None:
     assert (store.count_waiting("pause#kind#probe"), mishaps.asked) == (12, 3)
     store, mishaps = store_with(*[(200, page)] * (MOST_COUNTED_PAGES + 5))
     assert (store.count_waiting("pause#kind#probe"), mishaps.asked) == (5 * MOST_COUNTED_PAGES, MOST_COUNTED_PAGES)
+
+
+def test_a_job_is_read_from_its_own_row_and_consistently_so_that_one_just_made_is_never_missing() -> None:
+    store, _ = store_with()
+    store.write(put(job_key("just-made"), {"a": 1}))
+    with watched(clients.dynamodb(), "GetItem") as one, watched(clients.dynamodb(), "BatchGetItem") as several:
+        assert store.get(job_key("just-made")) == {"id": "just-made", "a": 1}
+        assert len(store.get_many([job_key("just-made"), job_key("nobody")])) == 1
+    assert [params["ConsistentRead"] for params in one] == [True]
+    assert [params["RequestItems"]["jobs"]["ConsistentRead"] for params in several] == [True]

@@ -1,5 +1,6 @@
 """The results bucket: links, and refusals by their codes."""
 
+import gzip
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
@@ -12,6 +13,7 @@ from moto.core.botocore_stubber import MockRawResponse
 from coatcheck.aws import clients
 from coatcheck.aws.s3_objects import S3Objects
 from coatcheck.objects import ObjectExists, PartLost, UploadGone
+from coatcheck.output import Output
 from coatcheck.store import Unavailable
 from tests.coatcheck.cloud import BUCKET, REGION, Cloud, Mishaps, through
 
@@ -26,10 +28,11 @@ class S3Mishaps(Mishaps):
         return AWSResponse(request.url, status, headers, raw)
 
 
-def objects_with(status: int, code: str) -> S3Objects:
-    once = Config(retries={"total_max_attempts": 1})
-    client: Any = boto3.client("s3", region_name=REGION, config=once)
-    return S3Objects(through(client, S3Mishaps((status, {"Code": code}))), BUCKET)
+def objects_with(status: int, code: str, times: int = 1, tries: int = 1) -> S3Objects:
+    """A bucket whose next answers, one or more, are this error."""
+    config = Config(retries={"mode": "standard", "total_max_attempts": tries})
+    client: Any = boto3.client("s3", region_name=REGION, config=config)
+    return S3Objects(through(client, S3Mishaps(*[(status, {"Code": code})] * times)), BUCKET)
 
 
 @pytest.mark.parametrize(
@@ -75,3 +78,56 @@ def test_a_link_is_signed_for_its_own_method(aws: Cloud) -> None:
     get, head = (link(aws, version=None, file_name="f", head=head, seconds=300)[1] for head in (False, True))
     assert get["X-Amz-Signature"] != head["X-Amz-Signature"]
     assert "versionId" not in get
+
+
+@pytest.fixture
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The SDK's own, before it tries again."""
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+
+
+class SlowAtTheSeventh(S3Objects):
+    """Of an upload's parts, one is refused, however often the SDK tries."""
+
+    def put_part(self, key: str, upload_id: str, number: int, data: bytes) -> str:
+        if number == 7:
+            return objects_with(503, "SlowDown", times=10, tries=5).put_part(key, upload_id, number, data)
+        return super().put_part(key, upload_id, number, data)
+
+
+@pytest.mark.usefixtures("aws", "no_waits")
+def test_a_part_that_s3_refuses_for_its_rate_again_and_again_makes_no_result() -> None:
+    bucket = SlowAtTheSeventh(clients.s3(), BUCKET)
+    out = Output(bucket, "slow", "application/gzip", lambda: "nonce-1", None)
+    for _ in range(6):
+        out.write(b"some")
+        out.put_part()
+    out.write(b"rest")
+    with pytest.raises(Unavailable, match="SlowDown"):
+        out.complete()
+    assert bucket.head("slow") is None
+
+
+@pytest.mark.usefixtures("aws", "no_waits")
+def test_a_completion_that_is_answered_with_200_and_an_error_in_its_body_is_no_success() -> None:
+    with pytest.raises(Unavailable, match="InternalError"):
+        objects_with(200, "InternalError", times=5, tries=5).complete("k", "u", [(1, '"e"')])
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_a_csv_gz_is_stored_without_an_encoding_so_that_nobody_unpacks_it_on_the_way(
+    aws: Cloud, *, parts: bool
+) -> None:
+    data = gzip.compress(b"invoice_id,total\n1,2.50\n")
+    name = f"results/acme/j_gz_{parts}/report.csv.gz"
+    out = Output(S3Objects(clients.s3(), BUCKET), name, "application/gzip", lambda: "nonce-1", None)
+    out.write(data)
+    if parts:
+        out.put_part()
+    file = out.complete()
+    stored = aws.s3.get_object(Bucket=BUCKET, Key=name)
+    assert (stored["ContentType"], stored.get("ContentEncoding")) == ("application/gzip", None)
+    assert stored["Body"].read() == data
+    assert file.bytes == len(data)
+    _, query = link(aws, version=file.version, file_name="report.csv.gz", head=False, seconds=300)
+    assert {"response-content-encoding", "response-content-type"} & set(query) == set()
