@@ -211,9 +211,8 @@ def job_of(row: Row) -> Job:
 
 
 def _decoded(name: str, value: Value) -> object:
-    match value:
-        case int() if name in TIMES:
-            return moment(value)
-        case int() if name in DURATIONS:
-            return timedelta(milliseconds=value)
+    if name in TIMES and isinstance(value, int):
+        return moment(value)
+    if name in DURATIONS and isinstance(value, int):
+        return timedelta(milliseconds=value)
     return value

@@ -78,7 +78,7 @@ def _check_numbers(values: list[Value]) -> None:
         match value:
             case bool() | str():
                 continue
-            case int() if len(str(abs(value))) > MOST_DIGITS:
+            case int() if abs(value) >= 10**MOST_DIGITS:
                 raise BeyondLimits("a number has 38 digits at most")
             case list():
                 _check_numbers(value)

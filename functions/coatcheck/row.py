@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 Value: TypeAlias = "str | int | bool | list[Value] | dict[str, Value]"
 Row: TypeAlias = dict[str, Value]
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def milliseconds(moment: datetime) -> int:
@@ -17,7 +18,7 @@ def milliseconds(moment: datetime) -> int:
 
 def moment(value: int) -> datetime:
     """The aware UTC time of a number of milliseconds since the epoch."""
-    return datetime.fromtimestamp(value // 1000, UTC) + timedelta(milliseconds=value % 1000)
+    return EPOCH + timedelta(milliseconds=value)
 
 
 def encoded(value: object) -> Value:

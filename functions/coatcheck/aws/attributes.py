@@ -32,15 +32,16 @@ def row(item: Mapping[str, Any]) -> Row:
 
 
 def _value(value: Mapping[str, Any]) -> Value:
-    match dict(value):
-        case {"S": str(text)}:
-            return text
-        case {"N": str(digits)}:
-            return int(digits)
-        case {"BOOL": bool(flag)}:
-            return flag
-        case {"L": list(items)}:
-            return [_value(item) for item in items]
-        case {"M": dict(entries)}:
-            return row(entries)
-    raise ValueError(f"rows hold no attributes of the type {', '.join(value)}")
+    ((kind, held),) = value.items()
+    match kind:
+        case "S":
+            return str(held)
+        case "N":
+            return int(held)
+        case "BOOL":
+            return bool(held)
+        case "L":
+            return [_value(item) for item in held]
+        case "M":
+            return row(held)
+    raise ValueError(f"rows hold no attributes of the type {kind}")
