@@ -159,7 +159,8 @@ def test_args_that_no_longer_fit_the_kind_fail_at_once_and_are_no_crash_loop() -
 
 
 def test_the_last_checkpoint_before_a_failure_counts_although_no_heart_beat_since() -> None:
-    resumed_at, written = [], []
+    resumed_at: list[int] = []
+    written: list[int] = []
 
     def play(ctx: JobContext, args: Args) -> None:
         at = ctx.resume(0)
