@@ -125,7 +125,7 @@ def test_a_csv_gz_is_stored_without_an_encoding_so_that_nobody_unpacks_it_on_the
     if parts:
         out.put_part()
     file = out.complete()
-    stored = aws.s3.get_object(Bucket=BUCKET, Key=name)
+    stored: dict[str, Any] = dict(aws.s3.get_object(Bucket=BUCKET, Key=name))
     assert stored["ContentType"] == "application/gzip"
     assert "ContentEncoding" not in stored
     assert stored["Body"].read() == data
