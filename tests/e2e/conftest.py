@@ -29,7 +29,10 @@ def live() -> Iterator[LiveStack]:
         shutil.rmtree(local)
         with Guard() as guard:
             stack, _ = up(project, guard=guard, say=print)
-            yield LiveStack(project=project, stack=stack, guard=guard)
+            made = LiveStack(project=project, stack=stack, guard=guard)
+            if (why := made.unfit()) is not None:
+                pytest.exit(f"the emulator is unfit: {why}", returncode=pytest.ExitCode.INTERNAL_ERROR)
+            yield made
         down(project)
 
 

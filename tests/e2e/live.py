@@ -20,6 +20,7 @@ from coatcheck_client.local.emulator import ACCOUNT
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.record import Stack, read_state
 from coatcheck_client.project import Project
+from tests.e2e.canaries import unfit
 from tests.e2e.client import POLL_SECONDS, Client
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class LiveStack:
     def session(self) -> boto3.Session:
         """For further clients: give them `endpoint_url=live.stack.aws_endpoint_url`."""
         return self.deployment.session
+
+    def unfit(self) -> str | None:
+        """What the emulator does not do as AWS does, of what tests rely on; None if it does everything."""
+        return unfit(self._client)
 
     @contextmanager
     def client(self, tenant: str) -> Iterator[Client]:
