@@ -20,6 +20,9 @@ class Sandbox(Machine):
 
     ports: "Ports"
     retired = False
+    jumped = False
+    """Its clock was moved."""
+
     invocation: "Invocation | None" = None
     kinds: frozenset[str] = frozenset()
 
@@ -88,6 +91,8 @@ class Lambdas:
             done=done,
         )
         machine.invocation = invocation
+        if machine.jumped:
+            invocation.troubles.append(Fault.CLOCK_JUMPED)
         self.running.append(invocation)
         world.trace(f"{invocation} is called", about)
         actor = world.scheduler.spawn(machine, function, lambda: self._run(invocation, event), start)

@@ -8,6 +8,7 @@ from coatcheck import JobContext
 from coatcheck.endings import Interrupt
 from coatcheck.job import step_key
 from tests.simulation import stage
+from tests.simulation.lambdas import Invocation
 from tests.simulation.ports import milliseconds
 from tests.simulation.world import Play, Surprise
 
@@ -42,7 +43,12 @@ class Hopeless(Exception):
 class Spans:
     """Seconds, as the stage's timings make them tell."""
 
-    long: float
+    short: float
+    """Not so long that it looks like a hang."""
+
+    rounds: int
+    """So many short spans are nearly half of a function's time."""
+
     stall: float
     overstay: float
     hold: float
@@ -54,7 +60,8 @@ def ask() -> Spans:
     made = stage.world().stage
     timings = made.timings
     return Spans(
-        long=made.worker_timeout / 1000 * 0.45,
+        short=timings.stall.total_seconds() * 0.6,
+        rounds=round(made.worker_timeout / 1000 * 0.45 / (timings.stall.total_seconds() * 0.6)),
         stall=timings.stall.total_seconds() + 2 * timings.answer_within.total_seconds(),
         overstay=made.worker_timeout / 1000,
         hold=timings.lease.total_seconds() * 1.5,
@@ -72,6 +79,13 @@ def note(ctx: JobContext, did: str) -> None:
     world = stage.world()
     world.trace(f"{ctx.job_id} attempt {ctx.attempt} {did}", ctx.job_id)
     world.plays.append(Play(at=world.now, job_id=ctx.job_id, attempt=ctx.attempt, did=did))
+
+
+def toil(ctx: JobContext) -> None:
+    """Be busy for nearly half of a function's time, and say so."""
+    for _ in range(ask().rounds):
+        ctx.wait(ask().short)
+        ctx.progress(done=0)
 
 
 def nap(seconds: float) -> None:
@@ -94,9 +108,11 @@ def deafly(do: Callable[[], None]) -> None:
 
 
 def paid(ctx: JobContext) -> str:
-    """A step, which must not be done again once it is remembered."""
+    """A step, which must not be done again once it is remembered; but whoever was paused after its look may."""
     world = stage.world()
-    if step_key(ctx._root, "pay") in world.table.rows:
+    worker = world.author
+    remembered = step_key(ctx._root, "pay") in world.table.rows
+    if remembered and not (isinstance(worker, Invocation) and worker.troubles):
         world.surprises.append(Surprise(at=world.now, text="a step was done again", about=ctx.job_id))
     note(ctx, "pays")
     return "paid"

@@ -35,8 +35,15 @@ class People:
     def comes(self, errand: Errand) -> None:
         self._begins(errand.at, lambda: self._client(errand))
 
-    def operates(self, at: int, act: dict[str, Any]) -> None:
-        self._begins(at, lambda: self._operator(act))
+    def holds(self, at: int, span: int, what: dict[str, Any]) -> None:
+        """An operator pauses something, and resumes it later."""
+
+        def hold() -> None:
+            self._operate({"act": "pause", **what})
+            self._sleep(span)
+            self._operate({"act": "resume", **what})
+
+        self._begins(at, hold)
 
     def _begins(self, at: int, run: Any) -> None:
         self.busy += 1
@@ -68,7 +75,7 @@ class People:
         for _ in range(errand.retries if state in ("failed", "cancelled") else 0):
             self._insist(errand, "submit", "POST /v1/jobs/{id}/retry", job_id)
 
-    def _operator(self, act: dict[str, Any]) -> None:
+    def _operate(self, act: dict[str, Any]) -> None:
         for _ in range(MOST_REPEATS):
             if self._invoke("operator", act) is not None:
                 return

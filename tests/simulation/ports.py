@@ -181,7 +181,7 @@ class SimWatchdog:
 
     def _bite(self, number: int) -> None:
         machine = self._machine
-        if number != self._armed or machine.dead or machine.idle:
+        if number != self._armed or machine.dead or machine.idle or self._world.toothless:
             return
         if machine.paused_until > self._world.now:
             late = self._world.random.choice((0, 0, 1, milliseconds(self._world.timings.lease) // 4))

@@ -11,17 +11,20 @@ from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
 from tests.simulation.ports import milliseconds
+from tests.simulation.scheduler import EPOCH
 from tests.simulation.stage import HANDLERS, playing
 from tests.simulation.world import LANES, Stage, World
 
 MINUTE = 60_000
 TENANTS = ("acme", "bazaar", "chandni", "darzi")
 MOVES = (*([Move.FAIL] * 5), *Move)
+MOVES_OF_PARCELS = (Move.FAIL, Move.FAIL, Move.FAIL_FOR_GOOD, Move.LONG, Move.STALL, Move.HOLD, Move.OVERSTAY)
+FEWEST_JOBS = 20
 
 PRODUCTION = Stage(
-    timings=Timings(),
-    worker_timeout=900_000,
-    visibility=960_000,
+    timings=Timings(stall=timedelta(seconds=150)),  # shorter than production's, and so is the function's time:
+    worker_timeout=360_000,  # a quarter of an hour of heartbeats shows no more than six minutes
+    visibility=420_000,
     wake_visibility=180_000,
     concurrency=4,
     skew=1_500,
@@ -108,12 +111,12 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     if stage.skew:
         chaos.struck[Fault.SKEWED] += 1
     people = People(world=world)
-    for number in range(random.randrange(20, 28)):
-        people.comes(_errand(random, number, span, stage))
+    for errand in _errands(random, span, stage):
+        people.comes(errand)
     _operators(random, people, span)
     _weather(random, world, span)
     run = Run(seed=seed, world=world, people=people, patience=6 * 60 * MINUTE)
-    _tick(run, random.randrange(MINUTE))
+    tick_every_minute(run, random.randrange(MINUTE))
     return run
 
 
@@ -138,44 +141,53 @@ def _now_and_then(condition: Callable[[], bool]) -> Callable[[], bool]:
     return seldom
 
 
+def _errands(random: Random, span: int, stage: Stage) -> list[Errand]:
+    """As many as become 20 jobs for sure: requests of one key are one job, and so are some of one natural key."""
+    errands: list[Errand] = []
+    sure: set[object] = set()
+    while len(sure) < FEWEST_JOBS:
+        errand = _errand(random, len(errands), span, stage)
+        errands.append(errand)
+        customer = errand.body["args"].get("customer")
+        sure.add((errand.tenant, customer or errand.key or len(errands)))
+    return errands
+
+
 def _errand(random: Random, number: int, span: int, stage: Stage) -> Errand:
-    tenant = random.choice(TENANTS[:3] if number < 6 else TENANTS)
-    plan = [str(random.choice(MOVES)) for _ in range(random.choice((0, 0, 0, 1, 1, 2, 3, 5)))]
+    tenant = TENANTS[number] if number < 3 else random.choice(TENANTS)
+    moves = MOVES if number % 3 != 2 else (Move.WORK, Move.WORK, *MOVES_OF_PARCELS)
+    plan = [str(random.choice(moves)) for _ in range(random.choice((0, 0, 1, 1, 1, 2, 4)))]
     pace = random.choice((0.5, 2, 10)) * (1 if stage.timings.lease > timedelta(seconds=60) else 0.2)
-    body: dict[str, Any]
+    args: dict[str, Any] = {"plan": plan, "pace": pace}
+    steps = random.randrange(1, 4)
     if number % 3 == 2:
-        args: dict[str, Any] = {"customer": f"c{random.randrange(5)}", "plan": plan, "parts": random.randrange(1, 5)}
-        if random.random() < 0.7:
-            args["plan"] = []
-        body = {"kind": "parcel", "args": args | {"pace": pace}}
+        args |= {"customer": f"c{random.randrange(6)}", "parts": steps}
     else:
-        args = {"name": f"errand {number}", "plan": plan, "steps": random.randrange(1, 5), "pace": pace}
-        body = {"kind": "errand", "args": args | {"bulky": random.random() < 0.15}}
-        if random.random() < 0.3:
-            body["lane"] = random.choice(LANES)
-        if random.random() < 0.1:
-            args["name"] += "x" * 600
+        args |= {"name": "errand" + "x" * random.choice((0,) * 9 + (600,)), "steps": steps}
+        args |= {"bulky": random.random() < 0.15}
+    body: dict[str, Any] = {"kind": "parcel" if number % 3 == 2 else "errand", "args": args}
+    if random.random() < 0.25:
+        body["lane"] = random.choice(LANES)
     at = random.randrange(span)
-    key = None if random.random() < 0.15 else f"key-{number if random.random() < 0.9 else number // 2}"
+    key = None if random.random() < 0.1 else f"key-{number if random.random() < 0.9 else number // 2}"
     if key is not None:
         body["labels"] = {"request": str(number)}
     if random.random() < 0.1:
         body["run_at"] = _later(at + random.randrange(span // 2, 2 * span))
+    while_it_runs = random.randrange(200, 3_000 + round(pace * steps * 1000))
     return Errand(
         at=at,
         tenant=tenant,
         body=body,
         key=key,
-        polls=tuple(random.randrange(span // 20, span // 2) for _ in range(random.randrange(1, 5))),
-        cancel_after=random.randrange(span // 2) if random.random() < 0.25 else None,
+        polls=tuple(random.randrange(span // 20, span // 2) for _ in range(random.randrange(1, 4))),
+        cancel_after=random.choice((while_it_runs, random.randrange(span))) if random.random() < 0.3 else None,
         again_after=random.randrange(span) if random.random() < 0.15 else None,
         retries=random.choice((0, 1, 2)),
     )
 
 
 def _later(at: int) -> str:
-    from tests.simulation.scheduler import EPOCH
-
     return (EPOCH + timedelta(milliseconds=at)).isoformat()
 
 
@@ -186,9 +198,7 @@ def _operators(random: Random, people: People, span: int) -> None:
             (("kind", "errand"), ("kind", "parcel"), ("lane", "bulk"), ("tenant", "acme"), ("tenant", "bazaar"))
         )
         begin = random.randrange(span)
-        people.operates(begin, {"act": "pause", "scope": scope, "name": name, "by": "ops"})
-        end = begin + random.randrange(span // 10, span)
-        people.operates(end, {"act": "resume", "scope": scope, "name": name, "by": "ops"})
+        people.holds(begin, random.randrange(span // 10, span), {"scope": scope, "name": name, "by": "ops"})
 
 
 def _weather(random: Random, world: World, span: int) -> None:
@@ -213,6 +223,7 @@ def _weather(random: Random, world: World, span: int) -> None:
         if machines and world.strikes(Fault.CLOCK_JUMPED, 1e9):
             machine = random.choice(machines)
             machine.skew += random.choice((-1, 1)) * random.randrange(lease)
+            machine.jumped = True
             for invocation in world.lambdas.running:
                 if invocation.machine is machine:
                     invocation.troubles.append(Fault.CLOCK_JUMPED)
@@ -228,7 +239,7 @@ def _weather(random: Random, world: World, span: int) -> None:
         )
 
 
-def _tick(run: Run, first: int) -> None:
+def tick_every_minute(run: Run, first: int) -> None:
     """The schedule calls the supervisor once a minute; now and then not, or twice."""
     world = run.world
 

@@ -8,7 +8,7 @@ def story(run: Run, job_id: str) -> list[str]:
     """Without a trace, what the record has; with one, every call."""
     world = run.world
     if world.tracing:
-        return [f"{_at(at)} {line}" for at, line, about in world.lines if job_id in about or not about]
+        return [f"{_at(at)} {line}" for at, line, about in world.lines if not job_id or job_id in about or not about]
     events = [(change.at, told(change)) for change in world.changes if change.key.id == job_id]
     events += [(play.at, f"attempt {play.attempt} {play.did}") for play in world.plays if play.job_id == job_id]
     events += [

@@ -24,7 +24,8 @@ class Consumer:
     world: "World"
     function: str
     open_work_only: bool
-    """The dispatcher's filter: nothing is owed to what runs. The recorder's: no inserts."""
+    """The dispatcher's filter: nothing is owed to what runs. The recorder's: no inserts. Images cost time, and only
+    the recorder reads them."""
 
     lanes: list[deque[Change]] = field(default_factory=lambda: [deque() for _ in range(LANES)])
     busy: list[bool] = field(default_factory=lambda: [False] * LANES)
@@ -98,8 +99,8 @@ class Consumer:
         self.lost.extend(batch)
 
     def _record(self, change: Change, number: int) -> dict[str, Any]:
-        images = {"NewImage": attributes(change.new)}
-        if change.old is not None:
+        images = {} if self.open_work_only else {"NewImage": attributes(change.new)}
+        if change.old is not None and images:
             images["OldImage"] = attributes(change.old)
         return {
             "eventName": "INSERT" if change.old is None else "MODIFY",

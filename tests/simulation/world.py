@@ -92,7 +92,13 @@ class World:
     surprises: list[Surprise] = field(default_factory=list)
     answers: list["Answer"] = field(default_factory=list)
     plays: list["Play"] = field(default_factory=list)
+    plots: list["Plot"] = field(default_factory=list)
+    """What a scenario has in store for certain calls."""
+
     old_kinds: bool = False
+    toothless: bool = False
+    """No watchdog bites: then zombies live for as long as they like."""
+
     _author: object = None
     _tokens: int = 0
 
@@ -161,16 +167,26 @@ class World:
         if actor is None:
             return effect()
         machine = self.scheduler.me.machine
-        fault = self.chaos.at_call(self.now, reads=reads) if isinstance(machine, Sandbox) else None
+        fault = self._plotted(what, about) or self.chaos.at_call(self.now, reads=reads)
         self.scheduler.sleep(self.random.randrange(2, 18))
         if beats and self.strikes(Fault.BEATS_SLOW, 0.01):
-            self._trouble(Fault.BEATS_SLOW)
+            self.trouble(Fault.BEATS_SLOW)
             self.scheduler.sleep(self._share_of_lease(0.1, 0.8))
-        if fault is None or not isinstance(machine, Sandbox):
+        if fault is None:
             return self._done(what, about, effect)
+        assert isinstance(machine, Sandbox)
         self.trace(f"FAULT {fault} at {what}", about)
-        self._trouble(fault)
+        self.trouble(fault)
         return self._under(fault, machine, what, about, effect)
+
+    def _plotted(self, what: str, about: str) -> Fault | None:
+        author = self.author
+        if self.plots and isinstance(author, Invocation) and about.startswith("j_"):
+            for plot in self.plots:
+                if plot.meets(author.function, what):
+                    self.trace(f"PLOT {plot.function} {plot.what}", about)
+                    return plot.befalls()
+        return None
 
     def _under(self, fault: Fault, machine: Sandbox, what: str, about: str, effect: Callable[[], R]) -> R:
         match fault:
@@ -188,7 +204,7 @@ class World:
                 raise Unavailable("ThrottlingException")
             case Fault.ANSWER_LOST:
                 self._swallow(what, about, effect)
-                self.scheduler.sleep(self.random.randrange(500, 5_000))
+                self.scheduler.sleep(self._share_of_lease(0.02, 0.25))
                 raise Unavailable("ReadTimeoutError")
             case Fault.REPEATED:
                 self._swallow(what, about, effect)
@@ -196,7 +212,7 @@ class World:
             case Fault.STRAY:
                 author = self.author
                 self.after(self._share_of_lease(0.1, 1.2), lambda: self._as(author, what, about, effect))
-                self.scheduler.sleep(self.random.randrange(500, 5_000))
+                self.scheduler.sleep(self._share_of_lease(0.02, 0.25))
                 raise Unavailable("ReadTimeoutError")
             case Fault.SLOW:
                 self.scheduler.sleep(self._share_of_lease(0.05, 0.3))
@@ -237,7 +253,8 @@ class World:
         lease = milliseconds(self.timings.lease)
         return round(lease * self.random.uniform(least, most))
 
-    def _trouble(self, fault: Fault) -> None:
+    def trouble(self, fault: Fault) -> None:
+        """Something befell the invocation that acts now."""
         author = self.author
         if isinstance(author, Invocation) and fault is not Fault.REPEATED:
             author.troubles.append(fault)
@@ -245,7 +262,7 @@ class World:
     def held(self, seconds: float) -> None:
         """The current actor keeps the interpreter's lock."""
         self.chaos.struck[Fault.INTERPRETER_HELD] += 1
-        self._trouble(Fault.INTERPRETER_HELD)
+        self.trouble(Fault.INTERPRETER_HELD)
         self.scheduler.me.machine.held_until = self.now + round(seconds * 1000)
         self.scheduler.sleep(0)
 
@@ -325,6 +342,24 @@ def told(change: Change) -> str:
         if name not in ("state", "updated_at", "progress", "wrote") and old.get(name) != change.new.get(name)
     )
     return f"WROTE {before} → {after} ({change.new.get('wrote')}) by {change.by}: {shown}"
+
+
+@dataclass(kw_only=True)
+class Plot:
+    """What befalls the n-th call of a function that begins like this; and how often in a row."""
+
+    function: str
+    what: str
+    nth: int = 1
+    times: int = 1
+    befalls: Callable[[], Fault | None]
+    """Says which fault, if any; it may let time pass, or others do something."""
+
+    def meets(self, function: str, what: str) -> bool:
+        if not (function.startswith(self.function) and what.startswith(self.what)):
+            return False
+        self.nth -= 1
+        return -self.times < self.nth <= 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from coatcheck import Cancel, JobContext, Permanent, Result, Retry, Snooze, job
-from tests.simulation.moves import Gaffe, Hopeless, Move, ask, deafly, hold, move_of, nap, note, paid
+from tests.simulation.moves import Gaffe, Hopeless, Move, ask, deafly, hold, move_of, nap, note, paid, toil
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +29,9 @@ def errand(ctx: JobContext, args: Args) -> Result:
     note(ctx, f"begins to {move}")
     cursor = ctx.resume(Cursor())
     for number in range(cursor.done, args.steps):
-        ctx.wait(ask().long if move is Move.LONG else args.pace)
+        ctx.wait(args.pace)
+        if move is Move.LONG:
+            toil(ctx)
         _move(ctx, move, cursor)
         ctx.progress(done=number + 1, total=args.steps, stage="going")
         cursor = Cursor(done=number + 1, padding="x" * 1_200 if args.bulky else "")
@@ -59,7 +61,7 @@ def _move(ctx: JobContext, move: Move, cursor: Cursor) -> None:
             raise Cancel("nothing to do")
         case Move.STUCK:
             while True:
-                ctx.wait(ask().long)
+                ctx.wait(ask().short)
                 ctx.checkpoint(cursor)
         case Move.STALL:
             nap(ask().stall)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from coatcheck import JobContext, Output, Result, Retry, Upload, job
-from tests.simulation.moves import Gaffe, Hopeless, Move, ask, block, hold, move_of, nap, note
+from tests.simulation.moves import Gaffe, Hopeless, Move, ask, block, hold, move_of, nap, note, toil
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,9 @@ def parcel(ctx: JobContext, args: Args) -> Result:
 def _packed(ctx: JobContext, args: Args, cursor: Cursor, out: Output, move: Move) -> None:
     for number in range(cursor.at, args.parts):
         out.write(block(args.customer, number))
-        ctx.wait(ask().long if move is Move.LONG else args.pace)
+        ctx.wait(args.pace)
+        if move is Move.LONG:
+            toil(ctx)
         _move(ctx, move)
         ctx.progress(done=number + 1, total=args.parts)
         if args.parts > 1:
