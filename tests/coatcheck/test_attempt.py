@@ -87,12 +87,12 @@ def test_args_that_do_not_fit_fail_at_once_with_every_fault() -> None:
     assert "/args/color" in outcome.error.message
 
 
-def test_a_result_that_no_row_could_hold_is_the_functions_error() -> None:
-    wrong: Any = 2.5
+@pytest.mark.parametrize("wrong", [2.5, float("nan"), float("inf")])
+def test_a_result_that_no_row_could_hold_is_the_functions_error(wrong: Any) -> None:
     outcome = ending(lambda _: Result(rows=wrong))
     assert isinstance(outcome, Failed)
     assert outcome.error.type == "TypeError"
-    assert "2.5" in outcome.error.message
+    assert str(wrong) in outcome.error.message
 
 
 def test_an_error_of_a_megabyte_is_cut_so_that_a_row_can_hold_it() -> None:

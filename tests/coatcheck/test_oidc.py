@@ -1,5 +1,6 @@
 """Tokens of an issuer: made here with keys of the test's own, verified with what a server publishes."""
 
+import base64
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,7 +82,19 @@ def test_a_public_key_is_no_shared_secret(issuer: IssuerServer) -> None:
             assert set(tokens(issuer).identified(forged)) == {"refusal"}
 
 
-@pytest.mark.parametrize("text", ["a.b.c", "..", "e30.e30.e30", "x", "ü.ü.ü"])
+def part(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+DEEP = part('{"alg":"RS256","kid":' + "[" * 5_000)
+LONG = part('{"alg":"RS256","kid":' + "9" * 5_000 + "}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a.b.c", "..", "e30.e30.e30", "x", "ü.ü.ü", f"{DEEP}.e30.e30", f"{LONG}.e30.e30"],
+    ids=["a.b.c", "dots", "empty", "x", "ü", "deep", "long"],
+)
 def test_what_is_no_token_is_refused(issuer: IssuerServer, text: str) -> None:
     assert set(tokens(issuer).identified(text)) == {"refusal"}
 

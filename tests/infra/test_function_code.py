@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import aws_cdk as cdk
 import pytest
 
 from infra.config import Stage
@@ -179,3 +180,18 @@ def test_the_emulator_gets_sources_alone(code: FunctionCode, tmp_path: Path) -> 
     built = [path.relative_to(tmp_path / "zip").as_posix() for path in (tmp_path / "zip").rglob("*") if path.is_file()]
     assert sorted(built) == local.files()
     assert (tmp_path / "zip/coatcheck/schema.json").read_text() == "{}"
+
+
+def test_a_synth_names_the_zip_by_what_is_in_it_so_that_an_old_one_is_never_deployed_again(
+    code: FunctionCode, tmp_path: Path
+) -> None:
+    def deployed() -> str:
+        stack = cdk.Stack(cdk.App(outdir=str(tmp_path / "cdk.out")))
+        location = replace(code, stage=Stage.LOCAL, target=None).asset().bind(stack).s3_location
+        assert location is not None
+        return location.object_key
+
+    first = deployed()
+    assert deployed() == first
+    (code.root / "coatcheck/schema.json").write_text("[]")
+    assert deployed() != first
