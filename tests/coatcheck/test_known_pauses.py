@@ -78,3 +78,16 @@ def test_if_none_could_ever_be_looked_up_work_goes_on(process: Process) -> None:
     pause(process.table.under, PROBE, RAVI)
     process.table.reads = 1
     assert not process.held(NOW)
+
+
+def test_a_look_that_failed_is_not_believed_for_five_seconds(process: Process) -> None:
+    pause(process.table.under, PROBE, RAVI)
+    process.table.reads = 1
+    assert not process.held(NOW)
+    assert process.held(NOW + seconds(0.001))
+
+
+def test_a_clock_that_was_set_back_does_not_keep_old_knowledge_alive(process: Process) -> None:
+    process.held(NOW)
+    pause(process.table.under, PROBE, RAVI)
+    assert process.held(NOW - seconds(3600))

@@ -24,13 +24,13 @@ class KnownPauses:
         A job that was taken back has a mark: a process that did not know of the pause yet would send it once more. And
         one that does not know of a resume yet would take it back once more, so nobody is held by what is not new.
         """
-        if now - self._as_of >= LOOK_UP_EVERY or (since is not None and self._as_of <= since):
-            self._look_up(now)
-        if self._as_of < now and self._pauses.on(kind, lane, tenant) is not None:
+        fresh = timedelta(0) <= now - self._as_of < LOOK_UP_EVERY and (since is None or self._as_of > since)
+        if not fresh or (self._as_of < now and self._pauses.on(kind, lane, tenant) is not None):
             self._look_up(now)
         return self._pauses.on(kind, lane, tenant)
 
     def _look_up(self, now: datetime) -> None:
-        self._as_of = now
+        """A look that fails tells nothing: the next one comes at the next chance."""
         with suppress(Unavailable):
             self._pauses = pauses(self._store)
+            self._as_of = now
