@@ -76,9 +76,7 @@ class People:
             self._insist(errand, "submit", "POST /v1/jobs/{id}/retry", job_id)
 
     def _operate(self, act: dict[str, Any]) -> None:
-        for _ in range(MOST_REPEATS):
-            if self._invoke("operator", act) is not None:
-                return
+        while self._invoke("operator", act) is None:
             self._sleep(5_000)
 
     def _insist(

@@ -19,7 +19,7 @@ MINUTE = 60_000
 TENANTS = ("acme", "bazaar", "chandni", "darzi")
 MOVES = (*([Move.FAIL] * 5), *Move)
 MOVES_OF_PARCELS = (Move.FAIL, Move.FAIL, Move.FAIL_FOR_GOOD, Move.LONG, Move.STALL, Move.HOLD, Move.OVERSTAY)
-FEWEST_JOBS = 20
+FEWEST_JOBS = 21
 
 PRODUCTION = Stage(
     timings=Timings(stall=timedelta(seconds=150)),  # shorter than production's, and so is the function's time:
@@ -224,6 +224,7 @@ def _weather(random: Random, world: World, span: int) -> None:
             machine = random.choice(machines)
             machine.skew += random.choice((-1, 1)) * random.randrange(lease)
             machine.jumped = True
+            world.jumped_at = min(world.jumped_at, world.now)
             for invocation in world.lambdas.running:
                 if invocation.machine is machine:
                     invocation.troubles.append(Fault.CLOCK_JUMPED)

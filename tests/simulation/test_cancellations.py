@@ -51,3 +51,11 @@ def test_a_cancelled_parcel_leaves_no_part_in_the_bucket() -> None:
     (job,) = scene.plays()
     assert job.state is State.CANCELLED
     assert scene.world.bucket.uploads == {}
+
+
+def test_a_requeue_does_not_bring_back_a_job_that_was_cancelled_meanwhile() -> None:
+    scene = Scene()
+    scene.submits(Move.FAIL, steps=1, cancel_after=8)
+    scene.befalls("wake", "write", scene.sleeps(9))
+    (job,) = scene.plays()
+    assert job.state is State.CANCELLED

@@ -96,6 +96,9 @@ class World:
     """What a scenario has in store for certain calls."""
 
     old_kinds: bool = False
+    jumped_at: int = 2**62
+    """When a clock jumped for the first time: from then on, what depends on clocks is not judged."""
+
     toothless: bool = False
     """No watchdog bites: then zombies live for as long as they like."""
 

@@ -4,6 +4,7 @@ from collections import Counter
 
 from tests.simulation.lambdas import Invocation
 from tests.simulation.laws import Found, law
+from tests.simulation.scheduler import EPOCH
 from tests.simulation.seed import FINAL, MOST_STEPS, Run, job_rows
 
 MOVES = {
@@ -24,6 +25,7 @@ MOVES = {
 }
 """The table of DESIGN, written down a second time on purpose."""
 
+BEGAN = round(EPOCH.timestamp() * 1000)
 OWNED = ("running", "cancelling")
 MARKS_OF_THE_END = {"freed", "told", "due", "wrote", "retried_as"}
 
@@ -109,7 +111,8 @@ def only_a_worker_that_was_in_trouble_is_charged_as_dead(run: Run) -> Found:
         before, after = change.old["state"], change.new["state"]
         if (before, after) == ("queued", "running"):
             claims[change.key.id, change.new["attempt"]] = change.by
-        if before in OWNED and "owner" not in change.new and "owner" in change.old:
+        taken = before in OWNED and "owner" not in change.new and "owner" in change.old
+        if taken and change.at < run.world.jumped_at:
             worker = claims.get((change.key.id, change.old["attempt"]))
             if isinstance(worker, Invocation) and not worker.troubles and not worker.killed:
                 yield change.key.id, f"was taken from {worker}, whom nothing had befallen"
@@ -146,3 +149,17 @@ def nothing_happens_that_no_rule_provides_for(run: Run) -> Found:
 
 def _states(run: Run, job_id: str) -> list[object]:
     return [change.new["state"] for change in run.world.changes if change.key.id == job_id]
+
+
+@law
+def a_wait_is_waited_for(run: Run) -> Found:
+    """By the clocks that there are: two may be apart, and one may have jumped."""
+    apart = 2 * run.world.stage.skew + 1
+    for change in run.world.changes:
+        if change.old is None or change.at >= run.world.jumped_at:
+            continue
+        before, after = change.old["state"], change.new["state"]
+        name = {("retrying", "queued"): "retry_at", ("queued", "running"): "run_at"}.get((str(before), str(after)), "")
+        until = change.old.get(name)
+        if isinstance(until, int) and change.at < until - BEGAN - apart:
+            yield change.key.id, f"came from {before} to {after} {until - BEGAN - change.at} ms before its {name}"
