@@ -1,6 +1,6 @@
 # Everything is done by a virtual environment in .venv and by node_modules; both come from pinned packages.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test suites check lint soak bench openapi pins clean
+.PHONY: help setup demo up down test suites check lint soak simulate mutate bench openapi pins clean
 .DELETE_ON_ERROR:
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -12,8 +12,12 @@ PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header -
 # Suites that need minutes, not seconds; `make check` leaves them to `make test`.
 SLOW := tests/e2e tests/infra tests/simulation
 
+# Which seeds `make simulate` runs.
+SEEDS ?= 1000
+FROM ?= 0
+
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## install everything into .venv and node_modules (again only when pins change)
 
@@ -43,6 +47,12 @@ lint: $(READY)
 
 soak: $(READY)  ## the tests that go on for minutes, SOAK_MINUTES=3 each
 	pytest -m soak
+
+simulate: $(READY)  ## the protocol in a world that fails: SEEDS=1000 FROM=0, or replay one: SEED=17 (JOB=j_…)
+	@python -m tests.simulation $(if $(SEED),--seed $(SEED) --job "$(JOB)",--seeds $(SEEDS) --from $(FROM))
+
+mutate: $(READY)  ## take each guard of the protocol away, and see what catches it
+	@python -m tests.simulation.mutate
 
 bench: $(READY)  ## the benchmarks: prints ratios, writes bench/results.json
 	python -m bench

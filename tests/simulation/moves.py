@@ -9,8 +9,7 @@ from coatcheck.endings import Interrupt
 from coatcheck.job import step_key
 from tests.simulation import stage
 from tests.simulation.lambdas import Invocation
-from tests.simulation.ports import milliseconds
-from tests.simulation.world import Play, Surprise
+from tests.simulation.record import Play, Surprise
 
 
 class Move(StrEnum):

@@ -25,7 +25,9 @@ class Mutated(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         source = Path(self.get_filename(fullname)).read_text()
         if source.count(self.mutation.old) != 1:
-            raise SystemExit(f"{self.mutation.name}: its text stands in {fullname} {source.count(self.mutation.old)} times")
+            raise SystemExit(
+                f"{self.mutation.name}: its text stands in {fullname} {source.count(self.mutation.old)} times"
+            )
         return compile(source.replace(self.mutation.old, self.mutation.new), fullname, "exec")
 
 

@@ -25,7 +25,7 @@ def main() -> int:
         for mutation, caught in zip(mutations, pool.map(_caught, mutations), strict=True):
             missed += not caught
             seed = caught.get("seed")
-            seeds |= {seed} - {None}
+            seeds |= set() if seed is None else {seed}
             by = f"{caught['law']}, {'a scene' if seed is None else f'seed {seed}'}" if caught else "NOT CAUGHT"
             print(f"{mutation.name:{width}}  {by}", flush=True)
     broken = [outcome.seed for outcome in played(sorted(seeds)).broken]
@@ -40,6 +40,7 @@ def _caught(mutation: Mutation) -> dict[str, Any]:
         capture_output=True,
         text=True,
         timeout=PATIENCE_SECONDS,
+        check=False,
     )
     if ran.returncode != 0:
         raise SystemExit(f"{mutation.name}: {ran.stderr[-2000:]}")

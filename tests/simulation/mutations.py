@@ -17,14 +17,12 @@ class Mutation:
     """The test that catches it, in this folder."""
 
 
-FENCED = "(one_of(\"state\", *OWNED), *fence(job, seq)),"
+FENCED = '(one_of("state", *OWNED), *fence(job, seq)),'
 SETTLED = "(from_states(target, *among), *fence(job, seq)),"
 
 MUTATIONS = (
     Mutation(name="no condition on settle", module="coatcheck.settle", old=SETTLED, new="(),"),
-    Mutation(
-        name="settle by id", module="coatcheck.settle", old=SETTLED, new="(from_states(target, *among),),"
-    ),
+    Mutation(name="settle by id", module="coatcheck.settle", old=SETTLED, new="(from_states(target, *among),),"),
     Mutation(
         name="an open outcome is written from cancelling",
         module="coatcheck.settle",
@@ -128,7 +126,7 @@ MUTATIONS = (
         name="job and keys are written one after the other",
         module="coatcheck.submission",
         old="refused = refusals(store, [*job_writes(job), *keys, *naturals])",
-        new="refused = refusals(store, job_writes(job)) or (refusals(store, keys + naturals) if keys + naturals else {})",
+        new="refused = refusals(store, job_writes(job)) or (refusals(store, keys) if keys else {})",
     ),
     Mutation(
         name="the natural key is not taken",

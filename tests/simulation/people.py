@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.simulation.chaos import Fault
+from tests.simulation.record import Answer
 from tests.simulation.scheduler import Machine
-from tests.simulation.world import Answer, World
+from tests.simulation.world import World
 
 PATIENCE = 30_000
 MOST_REPEATS = 12

@@ -17,7 +17,8 @@ from coatcheck.run.pace import Pace
 from coatcheck.run.worker import Desk
 from coatcheck.store import IndexPage, ListPage, RowPage
 from coatcheck.write import Key, Table, Write
-from tests.simulation.scheduler import Greenlets, Machine
+from tests.simulation.scheduler import Machine
+from tests.simulation.threads import Greenlets
 
 if TYPE_CHECKING:
     from tests.simulation.lambdas import Sandbox
@@ -53,35 +54,37 @@ class SimStore:
     beats: bool = False
 
     def get(self, key: Key) -> Row | None:
-        return self.world.call("get", key.id, lambda: self.world.table.get(key), reads=True)
+        return self.world.network.call("get", key.id, lambda: self.world.table.get(key), reads=True)
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
-        return self.world.call("get many", "", lambda: self.world.table.get_many(keys), reads=True)
+        return self.world.network.call("get many", "", lambda: self.world.table.get_many(keys), reads=True)
 
     def write(self, write: Write) -> Row:
-        return self.world.call("write", write.key.id, lambda: self.world.table.write(write), beats=self.beats)
+        return self.world.network.call("write", write.key.id, lambda: self.world.table.write(write), beats=self.beats)
 
     def transact(self, writes: Sequence[Write]) -> None:
         about = next((write.key.id for write in writes if write.key.table is Table.JOBS), "")
-        self.world.call("transact", about, lambda: self.world.table.transact(writes))
+        self.world.network.call("transact", about, lambda: self.world.table.transact(writes))
 
     def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
-        return self.world.glance(lambda: self.world.table.due(shard, now, start))
+        return self.world.network.glance(lambda: self.world.table.due(shard, now, start))
 
     def all_due(self, shard: str, start: str | None = None) -> RowPage:
-        return self.world.glance(lambda: self.world.table.all_due(shard, start))
+        return self.world.network.glance(lambda: self.world.table.all_due(shard, start))
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
-        return self.world.glance(lambda: self.world.table.waiting(limiter, start))
+        return self.world.network.glance(lambda: self.world.table.waiting(limiter, start))
 
     def count_waiting(self, limiter: str) -> int:
-        return self.world.glance(lambda: self.world.table.count_waiting(limiter))
+        return self.world.network.glance(lambda: self.world.table.count_waiting(limiter))
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
-        return self.world.glance(lambda: self.world.table.listed(tenant, most, before))
+        return self.world.network.glance(lambda: self.world.table.listed(tenant, most, before))
 
     def beside(self, job_id: str, prefix: str, most: int) -> list[Row]:
-        return self.world.call("beside", job_id, lambda: self.world.table.beside(job_id, prefix, most), reads=True)
+        return self.world.network.call(
+            "beside", job_id, lambda: self.world.table.beside(job_id, prefix, most), reads=True
+        )
 
 
 @dataclass(frozen=True)
@@ -93,12 +96,12 @@ class SimQueues:
             self.world.sent.append((self.world.now, lane, doorbell))
             self.world.queues[lane].send(message_body(doorbell), doorbell.job_id)
 
-        self.world.call(f"ring {doorbell.attempt}", doorbell.job_id, send)
+        self.world.network.call(f"ring {doorbell.attempt}", doorbell.job_id, send)
 
     def wake(self, job_id: str, delay: timedelta, entry: Entry | None = None) -> None:
         body = message_body(Wake(job_id=job_id, entry=entry))
         span = min(900, max(0, ceil(delay.total_seconds()))) * 1000
-        self.world.call("wake", job_id, lambda: self.world.queues["wake"].send(body, job_id, delay=span))
+        self.world.network.call("wake", job_id, lambda: self.world.queues["wake"].send(body, job_id, delay=span))
 
     def dead_letter(self, letter: DeadLetter) -> None:
         mark = {REDRIVE: {"dataType": "String", "stringValue": letter.job_id}}
@@ -107,7 +110,7 @@ class SimQueues:
         def send() -> None:
             self.world.queues["dead"].send(body, letter.job_id, attributes=mark)
 
-        self.world.call("dead letter", letter.job_id, send)
+        self.world.network.call("dead letter", letter.job_id, send)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class SimMessagePort:
     def hide(self, span: timedelta) -> None:
         seconds = min(43_200, max(0, ceil(span.total_seconds())))
         about = self.world.about(self.queue, self.receipt)
-        self.world.call(
+        self.world.network.call(
             f"hide for {seconds} s", about, lambda: self.world.queues[self.queue].hide(self.receipt, seconds * 1000)
         )
 
@@ -160,7 +163,7 @@ class SimObjects:
             self.world.bucket.now = self.world.time
             return effect()
 
-        return self.world.call(what, key.split("/")[2], timed, reads=what in ("parts", "head", "get object"))
+        return self.world.network.call(what, key.split("/")[2], timed, reads=what in ("parts", "head", "get object"))
 
 
 class SimWatchdog:

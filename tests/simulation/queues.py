@@ -117,7 +117,10 @@ class SimQueue:
         self.world.lambdas.invoke(self.function, event, done, about=batch[0].about)
 
     def _deleting(self, message_id: str) -> Callable[[], None]:
-        return lambda: self.messages.pop(message_id, None) and None
+        def delete() -> None:
+            self.messages.pop(message_id, None)
+
+        return delete
 
     def _record(self, message: SimMessage) -> dict[str, Any]:
         return {

@@ -68,7 +68,8 @@ class Report:
 
     def lines(self) -> Iterable[str]:
         outcomes = self.outcomes
-        yield f"{len(outcomes)} seeds, {sum(each.jobs for each in outcomes)} jobs, " + (
+        yield (
+            f"{len(outcomes)} seeds, {sum(each.jobs for each in outcomes)} jobs, "
             f"{sum(each.steps for each in outcomes)} steps (median {median(each.steps for each in outcomes):.0f}), "
             f"{sum(self.faults.values())} faults (median {median(sum(e.faults.values()) for e in outcomes):.0f})"
         )

@@ -12,10 +12,11 @@ from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.laws import breaches
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
+from tests.simulation.record import Plot
 from tests.simulation.seed import MINUTE, QUICK, Run, job_rows, play, tick_every_minute
 from tests.simulation.stage import HANDLERS, set_up
 from tests.simulation.story import story
-from tests.simulation.world import Plot, Stage, World
+from tests.simulation.world import Stage, World
 
 SECOND = 1_000
 
@@ -64,9 +65,7 @@ class Scene:
 
     def holds(self, at: float, span: float, scope: str, name: str) -> None:
         """An operator pauses something for a while."""
-        self.people.holds(
-            round(at * SECOND), round(span * SECOND), {"scope": scope, "name": name, "by": "ops"}
-        )
+        self.people.holds(round(at * SECOND), round(span * SECOND), {"scope": scope, "name": name, "by": "ops"})
 
     def befalls(
         self, function: str, what: str, fate: Fault | Callable[[], Fault | None], *, nth: int = 1, times: int = 1

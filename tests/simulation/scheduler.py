@@ -1,8 +1,6 @@
 """Virtual time. Actors are greenlets that stop at every call to the outside; a heap says who goes on when."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from random import Random
@@ -205,53 +203,3 @@ class Scheduler:
     def _push(self, when: int, actor: Actor | None, wake: int, do: Do | None) -> None:
         self._number += 1
         heappush(self._heap, (when, self.random.random(), self._number, actor, wake, do))
-
-
-class Greenlets:
-    """The port to threads: theirs are actors of the same machine, and their locks know them."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-
-    def lock(self) -> AbstractContextManager[object]:
-        return Lock(self._scheduler)
-
-    def start(self, name: str, run: Do) -> "Joinable":
-        return Joinable(self._scheduler, self._scheduler.spawn(self._scheduler.me.machine, name, run))
-
-
-@dataclass
-class Joinable:
-    scheduler: Scheduler
-    actor: Actor
-
-    def join(self) -> None:
-        while not self.actor.over:
-            self.actor.joiners.append(self.scheduler.me)
-            self.scheduler.block()
-
-
-class Lock:
-    """One actor at a time, and the same one as often as it likes."""
-
-    def __init__(self, scheduler: Scheduler) -> None:
-        self._scheduler = scheduler
-        self._owner: Actor | None = None
-        self._depth = 0
-        self._queue: list[Actor] = []
-
-    def __enter__(self) -> "Lock":
-        while self._owner not in (None, self._scheduler.current):
-            self._queue.append(self._scheduler.me)
-            self._scheduler.block()
-        self._owner = self._scheduler.current
-        self._depth += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._owner = None
-            for waiter in self._queue:
-                self._scheduler.rouse(waiter)
-            self._queue.clear()

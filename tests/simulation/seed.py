@@ -10,9 +10,9 @@ from coatcheck.timings import Timings
 from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
-from tests.simulation.ports import milliseconds
 from tests.simulation.scheduler import EPOCH
 from tests.simulation.stage import HANDLERS, playing
+from tests.simulation.weather import befall
 from tests.simulation.world import LANES, Stage, World
 
 MINUTE = 60_000
@@ -114,7 +114,7 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     for errand in _errands(random, span, stage):
         people.comes(errand)
     _operators(random, people, span)
-    _weather(random, world, span)
+    befall(world, span)
     run = Run(seed=seed, world=world, people=people, patience=6 * 60 * MINUTE)
     tick_every_minute(run, random.randrange(MINUTE))
     return run
@@ -199,45 +199,6 @@ def _operators(random: Random, people: People, span: int) -> None:
         )
         begin = random.randrange(span)
         people.holds(begin, random.randrange(span // 10, span), {"scope": scope, "name": name, "by": "ops"})
-
-
-def _weather(random: Random, world: World, span: int) -> None:
-    """What befalls the whole region, or a whole deployment, at its time."""
-    lease = milliseconds(world.timings.lease)
-
-    def outage() -> None:
-        if world.strikes(Fault.OUTAGE, 1e9):
-            world.chaos.outage_until = world.now + random.randrange(lease // 10, lease * 2)
-
-    def deploy() -> None:
-        if world.strikes(Fault.DEPLOYED, 1e9):
-            world.old_kinds = False
-            world.lambdas.deploy()
-
-    def break_workers() -> None:
-        if world.strikes(Fault.BROKEN_VERSION, 1e9):
-            world.lambdas.broken_until = world.now + random.choice((1, 3, 14)) * world.stage.visibility
-
-    def jump() -> None:
-        machines = [each.machine for each in world.lambdas.running]
-        if machines and world.strikes(Fault.CLOCK_JUMPED, 1e9):
-            machine = random.choice(machines)
-            machine.skew += random.choice((-1, 1)) * random.randrange(lease)
-            machine.jumped = True
-            world.jumped_at = min(world.jumped_at, world.now)
-            for invocation in world.lambdas.running:
-                if invocation.machine is machine:
-                    invocation.troubles.append(Fault.CLOCK_JUMPED)
-
-    for happening, chance in ((outage, 0.3), (deploy, 0.5), (break_workers, 0.12), (jump, 0.3)):
-        while random.random() < chance:
-            world.at(random.randrange(2 * span), happening)
-    if random.random() < 0.15:
-        world.old_kinds = True
-        world.chaos.struck[Fault.OLD_VERSION] += 1
-        world.at(
-            random.randrange(span // 2, span), lambda: (setattr(world, "old_kinds", False), world.lambdas.deploy())
-        )
 
 
 def tick_every_minute(run: Run, first: int) -> None:

@@ -16,7 +16,6 @@ from handlers import (
     bells,
     cancel,
     dispatcher,
-    documents,
     gateway,
     lists,
     operator,
@@ -72,7 +71,7 @@ class Now(datetime):
     """The time of the machine that asks for it."""
 
     @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]  # a datetime, not a Now
+    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override] # noqa: ARG003  # a datetime, not a Now
         return here().clock.now()
 
 
@@ -106,8 +105,8 @@ def set_up() -> Iterator[None]:
         entropy = SimpleNamespace(urandom=lambda number: world().random_bytes(number))
         for module in (submit, operator, worker):
             patch.setattr(module, "os", entropy)
-        patch.setattr(supervisor, "_now", lambda: here().clock.now())
-        patch.setattr(supervisor, "time", SimpleNamespace(sleep=lambda seconds: here().clock.sleep(seconds)))
+        patch.setattr(supervisor, "_now", _now)
+        patch.setattr(supervisor, "time", SimpleNamespace(sleep=_sleep))
         patch.setattr(supervisor, "tell", lambda *_: None)
         patch.setattr(wake, "sqs", lambda: None)
         patch.setattr(worker, "clients", SimpleNamespace(sqs=lambda *_: None, BRIEF=None))
@@ -120,8 +119,16 @@ def set_up() -> Iterator[None]:
         patch.setattr(bells, "wake_queue", lambda: here().queues)
         patch.setattr(bells, "bell", lambda: here().bell)
         patch.setattr(ports, "pace", lambda: here().pace.seconds(here().clock.now()))
-        patch.setattr(documents.ports, "sign", lambda job_id, _: f"link-{job_id}")
+        patch.setattr(ports, "sign", lambda job_id, _: f"link-{job_id}")
         yield
+
+
+def _now() -> datetime:
+    return here().clock.now()
+
+
+def _sleep(seconds: float) -> None:
+    here().clock.sleep(seconds)
 
 
 def _setting(name: str) -> str:

@@ -1,7 +1,7 @@
 """The story of a job in a run, step by step: what was written, sent, done and told."""
 
+from tests.simulation.record import told
 from tests.simulation.seed import Run
-from tests.simulation.world import told
 
 
 def story(run: Run, job_id: str) -> list[str]:

@@ -27,12 +27,15 @@ class Consumer:
     """The dispatcher's filter: nothing is owed to what runs. The recorder's: no inserts. Images cost time, and only
     the recorder reads them."""
 
+    deaf: bool = False
+    """It hears of nothing."""
+
     lanes: list[deque[Change]] = field(default_factory=lambda: [deque() for _ in range(LANES)])
     busy: list[bool] = field(default_factory=lambda: [False] * LANES)
     lost: list[Change] = field(default_factory=list)
 
     def takes(self, change: Change) -> bool:
-        if change.key.item != "job" or change.new.get("wrote") != "transition":
+        if self.deaf or change.key.item != "job" or change.new.get("wrote") != "transition":
             return False
         if self.open_work_only:
             return change.new["state"] not in ("running", "cancelling")

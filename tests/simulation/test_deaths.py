@@ -17,7 +17,9 @@ def test_a_job_runs_and_succeeds_when_nothing_happens() -> None:
     assert scene.sends(first) == [1]
 
 
-@pytest.mark.parametrize(("hides", "taken_by"), [(2, "the worker that hears the doorbell again"), (1, "the supervisor")])
+@pytest.mark.parametrize(
+    ("hides", "taken_by"), [(2, "the worker that hears the doorbell again"), (1, "the supervisor")]
+)
 def test_a_job_whose_workers_die_spends_its_budget_and_no_more(hides: int, taken_by: str) -> None:
     scene = Scene()
     scene.submits(pace=4)

@@ -37,7 +37,7 @@ def test_a_lost_doorbell_is_rung_again_for_the_same_number() -> None:
 
 def test_every_duty_is_done_although_the_dispatcher_never_hears_of_a_transition() -> None:
     scene = Scene()
-    scene.world.consumers[0].takes = lambda change: False  # type: ignore[method-assign]
+    scene.world.consumers[0].deaf = True
     scene.submits(Move.FAIL, Move.FAIL, Move.FAIL, Move.FAIL)
     scene.submits(kind="parcel", at=1)
     failed, succeeded = scene.plays()
@@ -46,7 +46,7 @@ def test_every_duty_is_done_although_the_dispatcher_never_hears_of_a_transition(
 
 def test_a_final_row_is_told_although_the_recorder_never_hears_of_it() -> None:
     scene = Scene()
-    scene.world.consumers[1].takes = lambda change: False  # type: ignore[method-assign]
+    scene.world.consumers[1].deaf = True
     scene.submits()
     (job,) = scene.plays(without=["history is complete in order and once"])
     assert (job.freed, job.told, job.due) == (True, True, None)
@@ -76,14 +76,18 @@ def test_marks_ring_nobody() -> None:
 def test_the_doorbell_of_a_failed_attempt_starts_nothing_when_it_comes_again() -> None:
     scene = Scene()
     scene.submits(Move.FAIL, steps=1, pace=0.2)
-    copies = []
+    copies: list[str] = []
 
     def copy() -> None:
         copies.extend(message.body for message in scene.world.queues["interactive"].messages.values())
 
+    def bring_back() -> None:
+        for body in copies:
+            scene.world.queues["interactive"].send(body, "")
+
     scene.befalls("worker", "write", copy)
     for tenth in range(20, 120):
-        scene.at(tenth / 10, lambda: [scene.world.queues["interactive"].send(body, "") for body in copies] and None)
+        scene.at(tenth / 10, bring_back)
     (job,) = scene.plays()
     assert (job.state, job.failures, job.attempt) == (State.SUCCEEDED, 1, 2)
 

@@ -54,7 +54,12 @@ def test_a_doorbell_that_a_pause_takes_back_is_stale_wherever_it_is() -> None:
     copies: list[str] = []
     lane = scene.world.queues["interactive"]
     scene.at(6, lambda: copies.extend(message.body for message in lane.messages.values()))
-    scene.at(45, lambda: [lane.send(body, "") for body in copies] and None)
+
+    def bring_back() -> None:
+        for body in copies:
+            lane.send(body, "")
+
+    scene.at(45, bring_back)
     _, held = scene.plays()
     assert (held.state, held.failures, held.attempt) == (State.SUCCEEDED, 0, 2)
 

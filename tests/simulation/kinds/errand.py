@@ -46,19 +46,9 @@ def errand(ctx: JobContext, args: Args) -> Result:
 
 def _move(ctx: JobContext, move: Move, cursor: Cursor) -> None:
     note(ctx, f"will {move}")
+    if (ending := _ending(move)) is not None:
+        raise ending
     match move:
-        case Move.FAIL:
-            raise Gaffe("it did not work out")
-        case Move.FAIL_FOR_GOOD:
-            raise Hopeless("it never will")
-        case Move.PERMANENT:
-            raise Permanent("there is no such thing")
-        case Move.SNOOZE:
-            raise Snooze(timedelta(seconds=ask().snooze))
-        case Move.SLEEP_LONG:
-            raise Snooze(timedelta(seconds=ask().long_snooze))
-        case Move.CANCEL:
-            raise Cancel("nothing to do")
         case Move.STUCK:
             while True:
                 ctx.wait(ask().short)
@@ -69,5 +59,15 @@ def _move(ctx: JobContext, move: Move, cursor: Cursor) -> None:
             nap(ask().overstay)
         case Move.HOLD:
             hold(ask().hold)
-        case Move.WORK | Move.LONG | Move.DEAF:
-            return
+
+
+def _ending(move: Move) -> Exception | None:
+    endings: dict[Move, Exception] = {
+        Move.FAIL: Gaffe("it did not work out"),
+        Move.FAIL_FOR_GOOD: Hopeless("it never will"),
+        Move.PERMANENT: Permanent("there is no such thing"),
+        Move.SNOOZE: Snooze(timedelta(seconds=ask().snooze)),
+        Move.SLEEP_LONG: Snooze(timedelta(seconds=ask().long_snooze)),
+        Move.CANCEL: Cancel("nothing to do"),
+    }
+    return endings.get(move)

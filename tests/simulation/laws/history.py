@@ -5,7 +5,7 @@ from typing import Any
 from coatcheck.history import history
 from coatcheck.job import job_of
 from tests.simulation.laws import Found, law
-from tests.simulation.seed import FINAL, Run, job_rows
+from tests.simulation.seed import Run, job_rows
 from tests.simulation.table import Change
 
 
