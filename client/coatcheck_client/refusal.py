@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from coatcheck_client.api import Answer
-from coatcheck_client.trouble import ExitCode, Trouble
+from coatcheck_client.trouble import ExitCode, Trouble, Unreachable
 
 T = TypeVar("T")
 
@@ -67,9 +67,11 @@ class NotUnderstood(Trouble):
 
 
 def accepted(answer: Answer) -> Answer:
-    """Raises Refused."""
+    """Raises Refused; Unreachable for an answer that was cut before its body, and does not even know."""
     if answer.status >= 300:
         raise Refused(answer)
+    if not answer.body:
+        raise Unreachable("the connection broke within the answer")
     return answer
 
 

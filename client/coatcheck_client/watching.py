@@ -81,7 +81,7 @@ def _asked(api: Api, path: str, known: str | None, until: float, clock: Clock) -
         pass
     else:
         if answer.status == 200:
-            return answer, True
+            return accepted(answer), True
         if answer.retry_after:
             clock.sleep(min(answer.retry_after, max(until - clock.elapsed(), 0)))
     left = max(until - clock.elapsed(), 1.0)

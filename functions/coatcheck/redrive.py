@@ -29,7 +29,9 @@ def redrive(
         if old.retried_as is not None:
             return _known(store, old.retried_as)
         if old.state not in REDRIVABLE:
-            raise Conflict(f"the job is {old.state}: only one that failed or was cancelled can be tried again")
+            raise Conflict(
+                f"only a job that failed or was cancelled can be tried again; the state of this one is {old.state}"
+            )
         job = successor(old, _args(store, old), asked_by, timings, new_job_id(now, random(RANDOM_BYTES)), now)
         kind = _kind(job)
         unique = natural_key(kind, job)

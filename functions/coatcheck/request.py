@@ -1,5 +1,6 @@
 """Submits as they were sent, and the job that one asks for."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -75,8 +76,8 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
         raise invalid("/lane", f"must be one of {', '.join(terms.lanes)}")
     run_at = checked_run_at(request.fields.get("run_at"), now, terms.timings)
     labels = checked_labels(request.fields.get("labels", {}))
-    _check_args(kind, request, now)
     args = canonical(request.args)
+    _check_args(kind, request, json.loads(args), now)
     if len(args.encode()) > MOST_ARGS_BYTES:
         detail = f"larger than {MOST_ARGS_BYTES // 1024} KB: keep large inputs elsewhere and name them"
         raise TooLarge(f"the args are {detail}", faults=(Fault(pointer=request.args_at, detail=detail),))
@@ -144,10 +145,10 @@ def _label_fault(name: str, label: object) -> str | None:
     return None
 
 
-def _check_args(kind: Kind, request: Request, now: datetime) -> None:
+def _check_args(kind: Kind, request: Request, sent: object, now: datetime) -> None:
     """The args fit the kind's dataclass, and the kind itself has nothing against them now. Raises BadRequest."""
     try:
-        args = checked_args(kind.args, request.args, request.args_at)
+        args = checked_args(kind.args, sent, request.args_at)
     except InvalidArgs as error:
         raise BadRequest(f"the args do not fit the kind {kind.name}", faults=error.faults) from error
     try:
@@ -179,4 +180,5 @@ def _kind(name: object) -> Kind:
     except UnknownKind as error:
         raise invalid("/kind", "no such kind") from error
     except BrokenKind as error:
-        raise Busy("this kind cannot be loaded now", headers={"Retry-After": "60"}) from error
+        detail = "this kind's file cannot be loaded, and has to be mended by whoever deploys it"
+        raise Busy(detail, headers={"Retry-After": "60"}) from error

@@ -11,9 +11,12 @@ Row: TypeAlias = dict[str, Value]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+EPOCH = datetime.fromtimestamp(0, UTC)
+
+
 def milliseconds(moment: datetime) -> int:
-    """Milliseconds since the epoch, the form in which tables hold times."""
-    return round(moment.timestamp() * 1000)
+    """Whole milliseconds since the epoch, the form in which tables hold times; documents cut the rest off, too."""
+    return (moment - EPOCH) // timedelta(milliseconds=1)
 
 
 def moment(value: int) -> datetime:

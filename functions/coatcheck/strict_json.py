@@ -36,7 +36,8 @@ def parsed(data: bytes) -> object:
             text, parse_constant=_constant, parse_int=_integer, parse_float=_float, object_pairs_hook=_object
         )
     except json.JSONDecodeError as error:
-        raise NotStrictJson(f"{error.msg} at line {error.lineno}, column {error.colno}") from error
+        where = f"line {error.lineno}, column {error.colno}"
+        raise NotStrictJson(f"{error.msg.removesuffix(' at')} at {where}" if text.strip() else "it is empty") from error
     _checked_item(value)
     return value
 

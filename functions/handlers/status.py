@@ -82,7 +82,7 @@ def _result(request: HttpRequest, job: Job) -> HttpAnswer:
     if not job.state.final:
         raise Conflict("the job has not finished: ask for its status first", headers={"Retry-After": "2"})
     if not has_result(job) or job.result is None or job.result.key is None:
-        raise NotFound(f"the job has {job.state} and left no result")
+        raise NotFound(f"the job ended as {job.state} and left no result")
     timings = settings.timings()
     if datetime.now(UTC) >= result_expires_at(job, timings):
         raise Gone(NO_LONGER_KEPT)

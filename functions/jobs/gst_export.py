@@ -3,7 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -93,8 +93,15 @@ class Cursor:
     sealed: bool = False
 
 
+def check_period(args: Args, now: datetime) -> None:
+    """A period that has not begun has no invoices yet; one that has not ended may be asked for."""
+    if selection(args.seller_id, args.period, now).start > now:
+        raise ValueError(f"the period {args.period} has not begun")
+
+
 @job(
     route="/v1/reports/gst-export",
+    validate=check_period,
     unique=("seller_id", "period"),
     timeout=timedelta(minutes=30),
     retry=Retry(failures=5, give_up_on=(UnknownSeller,)),

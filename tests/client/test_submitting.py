@@ -45,13 +45,14 @@ def test_a_job_is_submitted_with_its_key_and_all_that_was_given() -> None:
     [
         drop,
         lambda to: send(to, 202, {}, b'{"id": "j_1"', length=500),
+        lambda to: send(to, 202, {}, b"", length=None),
         (429, {}, {"title": "Too many"}),
         (500, {}, b""),
         (502, {}, b"<html>"),
         (503, {}, {"message": "Service Unavailable"}),
         (504, {}, {}),
     ],
-    ids=["no answer", "half an answer", "429", "500", "502", "503", "504"],
+    ids=["no answer", "half an answer", "half its headers", "429", "500", "502", "503", "504"],
 )
 def test_what_passes_is_tried_again_with_the_same_key_and_body(failure: Reply) -> None:
     server, time = (

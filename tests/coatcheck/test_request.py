@@ -154,3 +154,14 @@ def test_a_job_for_a_time_that_is_past_may_start_at_once(past: str) -> None:
 def test_labels_are_kept_as_they_are() -> None:
     labels = {"batch": "month-end", "seller.name": "सांकेतिक व्यापार"}
     assert job_of(labels=labels).labels == labels
+
+
+@pytest.mark.parametrize("steps", [2, 2.0])
+def test_a_whole_number_is_one_however_it_is_written(steps: float) -> None:
+    assert job_of(args={"steps": steps}).args == '{"steps":2}'
+    assert pointers(args={"steps": 2.5}) == ["/args/steps"]
+
+
+def test_a_period_that_has_not_begun_is_refused_and_one_that_goes_on_is_not() -> None:
+    assert job_of(kind="gst-export", args={"seller_id": "48811", "period": "2026-11"})
+    assert pointers(kind="gst-export", args={"seller_id": "48811", "period": "2026-12"}) == ["/args"]

@@ -88,6 +88,7 @@ def redrive_(
     deployment = find_deployment(stage)
     queue = DeadLetterQueue(deployment)
     meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
+    _check_found(jobs, meant)
     if dry_run or not meant:
         queue.put_back(meant)
         _count("would be tried again", meant)
@@ -128,6 +129,7 @@ def purge(
     deployment = find_deployment(stage)
     queue = DeadLetterQueue(deployment)
     meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
+    _check_found(jobs, meant)
     _count("would be thrown away" if dry_run else "to throw away", meant)
     if dry_run or not meant or not (yes or typer.confirm("Throw them away?")):
         queue.put_back(meant)
@@ -135,6 +137,12 @@ def purge(
     note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id])
     queue.throw_away(meant)
     _errors.print(f"thrown away: {_counted(len(meant), 'message')}")
+
+
+def _check_found(jobs: list[str] | None, meant: Sequence[DeadLetter]) -> None:
+    """Raises NoLetter if there is none of any of the jobs that were named."""
+    if jobs and not meant:
+        raise NoLetter(", ".join(jobs))
 
 
 def _looked_at(deployment: Deployment, wanted: Wanted) -> list[DeadLetter]:

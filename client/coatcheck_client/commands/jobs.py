@@ -1,6 +1,7 @@
-"""submit, watch, download, status: jobs through the HTTP API."""
+"""submit, watch, cancel, retry, download, status: jobs through the HTTP API."""
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from coatcheck_client.client import Coatcheck, new_key
+from coatcheck_client.commands.listing import parsed_labels
 from coatcheck_client.commands.options import ApiKey, ApiUrl, Json, Stage, Tenant, client_of
 from coatcheck_client.commands.stack import show_deployment, show_stack
 from coatcheck_client.deployment import LOCAL
@@ -28,11 +30,24 @@ class BadArgs(Trouble):
         super().__init__(f"--args {why}", hint="give JSON, @FILE for a file, or - for standard input")
 
 
+class BadTime(Trouble):
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"--run-at {text} is no time", hint="give RFC 3339, such as 2026-11-30T06:00:00+05:30")
+
+
 def submit(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What to run, such as gst-export.")],
     args: Annotated[str, typer.Option(help="The job's args: JSON, @FILE, or - for standard input.")] = "{}",
     key: Annotated[str | None, typer.Option(help="Idempotency key: the same key makes one job.")] = None,
     lane: Annotated[str | None, typer.Option(help="interactive or bulk (default: the kind's).")] = None,
+    run_at: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Not before this time, such as 2026-11-30T06:00:00+05:30.")
+    ] = None,
+    label: Annotated[
+        list[str] | None, typer.Option(metavar="NAME:VALUE", help="A label to find it by; repeat it for several.")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Follow it until it ends.")] = False,
     json: Json = False,
     stage: Stage = LOCAL,
@@ -44,7 +59,9 @@ def submit(
     key = new_key() if key is None else key
     with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
         try:
-            job = client.submit(kind, _parsed(args), key=key, lane=lane)
+            job = client.submit(
+                kind, _parsed(args), key=key, lane=lane, run_at=_time(run_at), labels=parsed_labels(label or []) or None
+            )
         except Unreachable as trouble:
             trouble.hint = f"it may have been accepted all the same: repeat it with --key {key}"
             raise
@@ -59,6 +76,32 @@ def submit(
             _print_document(job)
         else:
             _console.print(f"follow it with `coatcheck watch {job.id}`")
+
+
+def cancel(
+    job: JobId,
+    json: Json = False,
+    stage: Stage = LOCAL,
+    api_url: ApiUrl = None,
+    api_key: ApiKey = None,
+    tenant: Tenant = None,
+) -> None:
+    """Cancel a job: at once if it waits; a worker is asked to stop."""
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+        _print_ticket(client.cancel(job), json=json)
+
+
+def retry(
+    job: JobId,
+    json: Json = False,
+    stage: Stage = LOCAL,
+    api_url: ApiUrl = None,
+    api_key: ApiKey = None,
+    tenant: Tenant = None,
+) -> None:
+    """Try a job again that failed or was cancelled, as one new job; asked again, it is the same one."""
+    with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
+        _print_ticket(client.retry(job), json=json)
 
 
 def watch(
@@ -105,6 +148,20 @@ def status(
         show_stack()
     else:
         show_deployment(stage)
+
+
+def _print_ticket(job: Job, *, json: bool) -> None:
+    if json:
+        _print_document(job)
+    else:
+        _console.print(f"{job.id} {job.state}")
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else msgspec.convert(text, datetime)
+    except msgspec.ValidationError as error:
+        raise BadTime(text or "") from error
 
 
 def _parsed(text: str) -> Any:

@@ -34,7 +34,7 @@ def jobs(
     from coatcheck_client.job_list import print_json, print_lines, print_table
 
     with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
-        found = client.jobs(states=state or (), kinds=kind or (), labels=_parsed(label or []), most=limit)
+        found = client.jobs(states=state or (), kinds=kind or (), labels=parsed_labels(label or []), most=limit)
         if json:
             print_json(found)
         elif sys.stdout.isatty():
@@ -43,7 +43,8 @@ def jobs(
             print_lines(found)
 
 
-def _parsed(texts: list[str]) -> dict[str, str]:
+def parsed_labels(texts: list[str]) -> dict[str, str]:
+    """Labels of the command line. Raises BadLabel."""
     labels = dict(text.split(":", 1) for text in texts if ":" in text)
     if len(labels) < len(texts):
         raise BadLabel

@@ -80,6 +80,12 @@ def finish(project: Project, process: Process, what: str) -> None:
         raise CdkFailed(what, _log(project, what))
 
 
+def warnings(project: Project) -> list[str]:
+    """What the app said of its last deployment that a developer should know, such as a kind that cannot be loaded."""
+    lines = _log(project, "deploy").read_text(errors="replace").splitlines()
+    return list(dict.fromkeys(line for line in lines if line.startswith("warning: ")))
+
+
 def deployed_outputs(project: Project) -> dict[str, str]:
     """The stack's outputs by their names, as the last deployment wrote them."""
     return msgspec.json.decode(_outputs_file(project).read_bytes(), type=dict[str, dict[str, str]])[STACK]

@@ -163,6 +163,8 @@ def _deploy(
     marketplace.seed(database_url(database.port), wish.scale)
     if deploy:
         cdk.finish(project, deploy, "deploy")
+        for warning in cdk.warnings(project):
+            say(warning)
 
 
 def _publish(project: Project, emulator: Server, database: Server) -> Stack:
