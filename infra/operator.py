@@ -36,4 +36,5 @@ class Operator(Construct):
         self.function.tell(**{settings.LANES: json.dumps([lane.name for lane in config.lanes])})
         for table in (jobs, idempotency):
             table.grant(self.function, "GetItem", "PutItem", "UpdateItem")
+        jobs.grant(self.function, "Query")
         jobs.grant_waiting(self.function)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -55,11 +55,11 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Redriven:
-    """What became of a job: the new one and how far that is already, or why there is none."""
+    """What became of a job: the new one, how far the checkpoint is from which it goes on, or why there is none."""
 
     job_id: str
     retried_as: str | None = None
-    start: int = 0
+    resumes_at: int | None = None
     refused: str | None = None
 
 
@@ -82,11 +82,15 @@ class DeadLetterQueue:
             yield from map(_letter, messages)
 
     def put_back(self, letters: Sequence[DeadLetter]) -> None:
+        self.hold(letters, seconds=0)
+
+    def hold(self, letters: Sequence[DeadLetter], seconds: int = HOLD_SECONDS) -> None:
+        """Hide taken letters for so long from now."""
         for batch in batches(letters):
             self._sqs.change_message_visibility_batch(
                 QueueUrl=self._url,
                 Entries=[
-                    {"Id": str(number), "ReceiptHandle": letter.receipt, "VisibilityTimeout": 0}
+                    {"Id": str(number), "ReceiptHandle": letter.receipt, "VisibilityTimeout": seconds}
                     for number, letter in enumerate(batch)
                 ],
             )
@@ -102,10 +106,15 @@ class DeadLetterQueue:
         """The letters that are meant, taken out; the others are put back. `seen` is told how many were looked at."""
         meant: list[DeadLetter] = []
         others: list[DeadLetter] = []
-        for number, letter in enumerate(self.taken(), start=1):
-            (meant if wanted.admits(letter) else others).append(letter)
-            seen(number)
-        self.put_back(others)
+        try:
+            for number, letter in enumerate(self.taken(), start=1):
+                (meant if wanted.admits(letter) else others).append(letter)
+                seen(number)
+        except BaseException:
+            self.put_back(meant)
+            raise
+        finally:
+            self.put_back(others)
         return meant
 
 
@@ -115,7 +124,7 @@ def redrive(deployment: Deployment, job_ids: Sequence[str]) -> list[Redriven]:
         Redriven(
             job_id=each["id"],
             retried_as=each.get("retried_as"),
-            start=int(each.get("from", 0)),
+            resumes_at=None if "resumes_at" not in each else int(each["resumes_at"]),
             refused=each.get("refused"),
         )
         for each in operate(deployment, "redrive", job_ids=list(job_ids))["jobs"]
@@ -153,7 +162,13 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True):
         return DeadLetter(**msgspec.structs.asdict(self), receipt=receipt, body=body)
 
 
-def batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+def looked_at(deployment: Deployment, job_id: str) -> dict[str, Any]:
+    """A job's document and history, whoever's it is; why not, if it is gone. Raises OperatorFailed."""
+    (known,) = operate(deployment, "look", job_ids=[job_id])["jobs"]
+    return {name: value for name, value in known.items() if name != "id"}
+
+
+def batches(items: Sequence[T], size: int = BATCH) -> Iterator[Sequence[T]]:
     """As many at once as SQS and the operators' function take."""
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

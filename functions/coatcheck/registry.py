@@ -32,7 +32,7 @@ def find(name: str) -> Kind:
         raise UnknownKind(name)
     try:
         module = importlib.import_module(f"jobs.{name.replace('-', '_')}")
-    except Exception as error:  # whatever a kind's file does when imported is that kind's failure alone
+    except (Exception, SystemExit) as error:  # whatever a kind's file does when imported is its kind's failure alone
         raise BrokenKind(name, f"{type(error).__name__}: {error}") from error
     declared = [kind for kind in map(kind_of, vars(module).values()) if kind and kind.name == name]
     if len(declared) != 1:

@@ -11,7 +11,9 @@ from msgspec import Struct
 
 from coatcheck import registry
 from coatcheck.aws.call_count import taken
+from coatcheck.document import status_document
 from coatcheck.entry import Act, note
+from coatcheck.history import history
 from coatcheck.job import Job, job_key, job_of
 from coatcheck.pause import Order, Scope, limiter, pause, paused_part, pauses, resume
 from coatcheck.problem import NotFound, Problem
@@ -32,6 +34,13 @@ class Redrive(Struct, frozen=True, kw_only=True, tag_field="act", tag="redrive")
 
 class Purged(Struct, frozen=True, kw_only=True, tag_field="act", tag="purged"):
     """The dead letters of these jobs were thrown away."""
+
+    job_ids: list[str]
+    by: str
+
+
+class Look(Struct, frozen=True, kw_only=True, tag_field="act", tag="look"):
+    """Say all that is known of jobs, whoever's they are."""
 
     job_ids: list[str]
     by: str
@@ -62,27 +71,29 @@ class Pauses(Struct, frozen=True, kw_only=True, tag_field="act", tag="pauses"):
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
     """Does one act. Raises Unavailable: then the operator asks again, which does no harm.
 
-    About jobs it answers what became of each: `{"jobs": [{"id", "retried_as", "from"} | {"id", "refused"}]}`. About
-    pauses it answers what is held and whom it still wakes: `{"held", "resumed": [{"scope", "name", "by", "at",
-    "jobs"}]}`, or `{"refused"}`.
+    About jobs it answers what became of each, or what is known of it: `{"jobs": [{"id", "retried_as", "resumes_at"?} |
+    {"id", "job", "history"} | {"id", "refused"}]}`. About pauses it answers what is held and whom it still wakes:
+    `{"held", "resumed": [{"scope", "name", "by", "at", "jobs"}]}`, or `{"refused"}`.
     """
-    act = msgspec.convert(event, Redrive | Purged | Pause | Resume | Pauses)
+    act = msgspec.convert(event, Redrive | Purged | Look | Pause | Resume | Pauses)
     answer = _operated(act)
     logger.info("operated", act=msgspec.to_builtins(act), calls=taken())
     return answer
 
 
-def _operated(act: Redrive | Purged | Pause | Resume | Pauses) -> dict[str, object]:
+def _operated(act: Redrive | Purged | Look | Pause | Resume | Pauses) -> dict[str, object]:
     match act:
         case Redrive(job_ids=job_ids):
             return {"jobs": [_done(_redriven, job_id, act.by) for job_id in job_ids]}
         case Purged(job_ids=job_ids):
             return {"jobs": [_done(_noted, job_id, act.by) for job_id in job_ids]}
+        case Look(job_ids=job_ids):
+            return {"jobs": [_done(_known, job_id, act.by) for job_id in job_ids]}
         case Pause() | Resume() | Pauses():
             return _paused(act)
 
 
-def _done(do: Callable[[Job, str], dict[str, str]], job_id: str, by: str) -> dict[str, str]:
+def _done(do: Callable[[Job, str], dict[str, object]], job_id: str, by: str) -> dict[str, object]:
     row = ports.jobs().get(job_key(job_id))
     if row is None:
         return {"id": job_id, "refused": "there is no such job"}
@@ -92,14 +103,20 @@ def _done(do: Callable[[Job, str], dict[str, str]], job_id: str, by: str) -> dic
         return {"id": job_id, "refused": problem.detail}
 
 
-def _redriven(old: Job, by: str) -> dict[str, str]:
+def _redriven(old: Job, by: str) -> dict[str, object]:
     job = redrive(ports.jobs_and_keys(), old, by, settings.timings(), os.urandom, datetime.now(UTC))
-    return {"retried_as": job.id, "from": str(job.progress.done) if job.cursor or job.cursor_key else "0"}
+    resumes = job.cursor is not None or job.cursor_key is not None
+    return {"retried_as": job.id} | ({"resumes_at": str(job.progress.done)} if resumes else {})
 
 
-def _noted(job: Job, by: str) -> dict[str, str]:
+def _noted(job: Job, by: str) -> dict[str, object]:
     ports.jobs().write(note(job, Act.PURGED, by, datetime.now(UTC)))
     return {}
+
+
+def _known(job: Job, by: str) -> dict[str, object]:  # noqa: ARG001  # who looks is in the log
+    document = status_document(job, datetime.now(UTC), settings.timings())
+    return {"job": {**document, "tenant": job.tenant}, "history": history(ports.jobs(), job)["items"]}
 
 
 def _paused(act: Pause | Resume | Pauses) -> dict[str, object]:

@@ -63,7 +63,11 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, object]:
     (record,) = event["Records"]
     if REDRIVE in record["messageAttributes"]:
         return {"batchItemFailures": [] if _redriven(record["body"]) else [{"itemIdentifier": record["messageId"]}]}
-    doorbell = msgspec.json.decode(record["body"].encode(), type=Doorbell)
+    try:
+        doorbell = msgspec.json.decode(record["body"].encode(), type=Doorbell)
+    except msgspec.DecodeError:
+        logger.exception("a message that is no doorbell", message_id=record["messageId"])
+        return {"batchItemFailures": [{"itemIdentifier": record["messageId"]}]}
     logger.append_keys(job_id=doorbell.job_id, attempt=doorbell.attempt, tenant=doorbell.tenant, kind=doorbell.kind)
     left = timedelta(milliseconds=context.get_remaining_time_in_millis())
     url = settings.setting(settings.LANE_QUEUE)

@@ -1,6 +1,7 @@
 """Background processes are recognised, and stopped as a whole, but never somebody else's."""
 
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from coatcheck_client.local.guard import Guard
-from coatcheck_client.local.process import Process, is_running, start, stop, wait
+from coatcheck_client.local.process import Process, is_running, listens, start, stop, wait
 
 # Starts a child and tells its pid; both sleep much longer than any test.
 _PARENT = """
@@ -146,5 +147,25 @@ folder = Path(sys.argv[1])
 with Guard() as guard:
     guard.watch(started(_PARENT, folder))
     (folder / "watched").touch()
+    time.sleep(600)
+"""
+
+
+def test_a_port_that_another_process_took_first_is_not_taken_for_our_own(tmp_path: Path) -> None:
+    stranger = socket.create_server(("127.0.0.1", 0))
+    port = stranger.getsockname()[1]
+    process = started(_LISTENER.format(port=0), tmp_path)
+    own = int((tmp_path / "process.log").read_text())
+    with stranger:
+        assert listens(process, own)
+        assert not listens(process, port)
+    stop(process)
+    assert not listens(process, own)
+
+
+_LISTENER = """
+import socket, time
+with socket.create_server(("127.0.0.1", {port})) as server:
+    print(server.getsockname()[1], flush=True)
     time.sleep(600)
 """

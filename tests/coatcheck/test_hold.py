@@ -386,3 +386,12 @@ def test_a_process_of_its_own_hears_of_the_resume_from_the_item_and_not_from_wha
     assert ring(stale, JOB_ID, NOW) == Nothing()
     counter.resume()
     assert wake_resumed(stale, lambda: NOW + seconds(1), NOW + seconds(2)) == {"Send": 1}
+
+
+def test_two_rings_at_once_mark_a_job_once_and_so_does_its_history() -> None:
+    job = a_job()
+    store = stored(job)
+    hold = Hold(limiter="tenant#acme", by="operator")
+    store.write(park_write(job, hold, NOW, TIMINGS))
+    with pytest.raises(Refused):
+        store.write(park_write(job, hold, NOW + seconds(0.07), TIMINGS))

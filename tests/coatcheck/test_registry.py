@@ -95,3 +95,10 @@ def test_what_has_no_file_is_unknown(name: str, write: Callable[[str, str], None
 
 def test_every_shipped_kind_can_be_loaded() -> None:
     assert {kind.name for kind in kinds()} == names() >= {"probe"}
+
+
+def test_a_file_that_ends_the_process_when_imported_breaks_only_its_own_kind(write: Callable[[str, str], None]) -> None:
+    write("ending.py", "raise SystemExit(1)")
+    with pytest.raises(BrokenKind, match="SystemExit"):
+        find("ending")
+    assert find("probe").name == "probe"

@@ -41,7 +41,8 @@ def test_a_job_that_failed_for_good_is_found_tried_again_once_and_its_letter_is_
     job_id = failed(live, client)
     (letter,) = live.wait_for(lambda: [each for each in listed(command) if each["job_id"] == job_id], within=30)
     assert (letter["kind"], letter["error_type"], letter["failures"]) == ("probe", "attempts_exhausted", 1)
-    assert json.loads(dlq(command, "show", job_id).stdout)["tenant"] == "bharat-bazaar"
+    assert (shown := json.loads(dlq(command, "show", job_id).stdout))["letter"]["tenant"] == "bharat-bazaar"
+    assert (shown["job"]["state"], shown["history"][-1]["state"]) == ("failed", "failed")
     assert "would be tried again: 1 job, 1 message" in dlq(command, "redrive", job_id, "--dry-run").stderr
     assert listed(command, "--error", "never_started") == []
 

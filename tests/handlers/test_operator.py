@@ -43,7 +43,10 @@ def test_jobs_are_tried_again_and_it_is_said_of_each_what_became_of_it(aws: Clou
 def test_it_is_said_whether_a_job_starts_at_zero(aws: Cloud) -> None:
     cancelled = add_job(state=State.CANCELLED, finished_at=now(), cursor='{"done":7}')
     (answer,) = operated("redrive", cancelled.id)
-    assert answer["from"] == "0"
+    assert "resumes_at" not in answer
+    failed = add_job(state=State.FAILED, finished_at=now(), cursor='{"done":7}')
+    (answer,) = operated("redrive", failed.id)
+    assert answer["resumes_at"] == "0"  # it saved a checkpoint, and told of no progress
 
 
 def test_who_threw_a_dead_letter_away_is_in_the_jobs_history(aws: Cloud) -> None:
@@ -51,6 +54,13 @@ def test_who_threw_a_dead_letter_away_is_in_the_jobs_history(aws: Cloud) -> None
     assert operated("purged", job.id) == [{"id": job.id}]
     (noted,) = history(aws, job.id)
     assert (noted["by"], noted["act"]) == (BY, "purged")
+
+
+def test_whoever_is_on_call_sees_a_job_and_its_history_whosever_it_is(aws: Cloud) -> None:
+    job = add_job(state=State.FAILED, finished_at=now(), tenant="globex")
+    (known,) = operated("look", job.id)
+    assert (known["job"]["id"], known["job"]["tenant"], known["job"]["state"]) == (job.id, "globex", "failed")
+    assert [each["state"] for each in known["history"]] == ["queued", "failed"]
 
 
 def test_an_act_that_is_not_known_is_refused() -> None:

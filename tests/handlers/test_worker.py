@@ -157,9 +157,13 @@ def test_a_queue_in_trouble_does_not_keep_a_claimed_job_from_running(aws: Cloud)
     assert job_in_table(job.id).state is State.SUCCEEDED
 
 
-def test_a_message_that_is_no_doorbell_is_an_error_and_not_a_success() -> None:
-    with pytest.raises(Exception, match=r"JSON|doorbell|malformed|truncated"):
-        works(message("{"))
+@pytest.mark.parametrize("body", ["hello", "{", "{}", "[]"])
+def test_a_message_that_is_no_doorbell_is_named_in_the_log_and_comes_back(
+    body: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = message(body)
+    assert works(foreign) == [foreign["MessageId"]]
+    assert foreign["MessageId"] in capsys.readouterr().out
 
 
 def test_a_kind_reads_the_source_that_the_deployment_names(aws: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:

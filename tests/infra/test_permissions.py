@@ -62,7 +62,7 @@ ALLOWED = {
     "supervisor": RING | table("JobsTable/index/waiting", "Query"),
     "worker-interactive": WORK | consume("InteractiveQueue"),
     "worker-bulk": WORK | consume("BulkQueue"),
-    "operator": table("JobsTable", "GetItem", "PutItem", "UpdateItem")
+    "operator": table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
     | table("JobsTable/index/waiting", "Query")
     | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem"),
     "unstarted": table("JobsTable", "GetItem", "UpdateItem") | consume("UnstartedQueue"),

@@ -13,7 +13,18 @@ from rich.progress import Progress
 from rich.table import Column, Table
 
 from coatcheck_client.commands.options import Json, Stage
-from coatcheck_client.dead_letters import DeadLetter, DeadLetterQueue, Redriven, Wanted, batches, note_purge, redrive
+from coatcheck_client.dead_letters import (
+    BATCH,
+    HOLD_SECONDS,
+    DeadLetter,
+    DeadLetterQueue,
+    Redriven,
+    Wanted,
+    batches,
+    looked_at,
+    note_purge,
+    redrive,
+)
 from coatcheck_client.deployment import LOCAL, Deployment, find_deployment
 from coatcheck_client.trouble import ExitCode, Trouble
 
@@ -29,6 +40,7 @@ Kind = Annotated[str | None, typer.Option(help="Only jobs of this kind.")]
 Tenant = Annotated[str | None, typer.Option(help="Only jobs of this tenant.")]
 Error = Annotated[str | None, typer.Option(help="Only jobs that failed so, such as timed_out.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say how many it would be, and do nothing.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")]
 
 
 class NoLetter(Trouble):
@@ -55,7 +67,12 @@ def list_(
     table = Table(job, "tenant", "kind", "failures", "error", "failed at (UTC)", box=None)
     for letter in sorted(jobs.values(), key=lambda letter: letter.failed_at):
         table.add_row(
-            letter.job_id, letter.tenant, letter.kind, str(letter.failures), letter.error_type, letter.failed_at[:19]
+            letter.job_id or "(no dead letter)",
+            letter.tenant,
+            letter.kind,
+            str(letter.failures),
+            letter.error_type,
+            letter.failed_at[:19],
         )
     if jobs:
         _console.print(table)
@@ -64,11 +81,13 @@ def list_(
 
 @app.command()
 def show(job: Annotated[str, typer.Argument(help="The job's id.")], stage: Stage = LOCAL) -> None:
-    """Show one job's dead letter whole, as JSON."""
-    letters = _looked_at(find_deployment(stage), Wanted(job_ids=frozenset({job})))
+    """Show one job's dead letter, its status and its history, as JSON."""
+    deployment = find_deployment(stage)
+    letters = _looked_at(deployment, Wanted(job_ids=frozenset({job})))
     if not letters:
         raise NoLetter(job)
-    print(msgspec.json.format(msgspec.json.encode(_shown(letters[0]))).decode())  # noqa: T201 (the command's output)
+    known = {"letter": _shown(letters[0]), **looked_at(deployment, job)}
+    print(msgspec.json.format(msgspec.json.encode(known)).decode())  # noqa: T201 (the command's output)
 
 
 @app.command(name="redrive")
@@ -79,6 +98,7 @@ def redrive_(
     error: Error = None,
     per_second: Annotated[float, typer.Option(min=0.1, help="The most jobs to try again in a second.")] = 10.0,
     dry_run: DryRun = False,
+    yes: Yes = False,
     stage: Stage = LOCAL,
 ) -> None:
     """Try jobs again, each as one new job that goes on from the old one's checkpoint.
@@ -93,26 +113,48 @@ def redrive_(
         queue.put_back(meant)
         _count("would be tried again", meant)
         return
-    done: list[Redriven] = []
+    if not (jobs or kind or tenant or error or yes or typer.confirm(f"Try all {len(_by_job(meant))} jobs again?")):
+        queue.put_back(meant)
+        return
     by_job = _grouped(meant)
     queue.put_back(by_job.pop("", []))  # what is no letter of ours stays
-    with Progress(console=_errors, disable=not _errors.is_terminal) as progress:
-        task = progress.add_task("trying again", total=len(by_job))
-        for batch in batches(list(by_job)):
-            began = time.monotonic()
-            answers = redrive(deployment, batch)
-            done += answers
-            for answer in answers:
-                letters = by_job[answer.job_id]
-                (queue.put_back if answer.retried_as is None else queue.throw_away)(letters)
-            progress.advance(task, len(batch))
-            time.sleep(max(0.0, began + len(batch) / per_second - time.monotonic()))  # the pace that was asked for
-    for answer in done:
-        _console.print(answer.job_id, _became(answer))
+    done = _redriven(deployment, queue, by_job, per_second)
     refused = sum(answer.retried_as is None for answer in done)
     _errors.print(f"tried again: {_counted(len(done) - refused, 'job')}; refused, and still in the queue: {refused}")
     if refused:
         raise typer.Exit(ExitCode.REFUSED)
+
+
+def _redriven(
+    deployment: Deployment, queue: DeadLetterQueue, by_job: dict[str, list[DeadLetter]], per_second: float
+) -> list[Redriven]:
+    """Try jobs again at a pace, and tell of each. Whatever happens, letters of jobs that are not reached are put back."""
+    done: list[Redriven] = []
+    size = max(1, min(BATCH, int(per_second)))
+    held_at = time.monotonic()
+    try:
+        with Progress(console=_errors, disable=not _errors.is_terminal) as progress:
+            task = progress.add_task("trying again", total=len(by_job))
+            for batch in batches(list(by_job), size):
+                due = time.monotonic() + len(batch) / per_second
+                for answer in redrive(deployment, batch):
+                    letters = by_job.pop(answer.job_id)
+                    (queue.put_back if answer.retried_as is None else queue.throw_away)(letters)
+                    done.append(answer)
+                    _console.print(answer.job_id, _became(answer))
+                progress.advance(task, len(batch))
+                if time.monotonic() - held_at > HOLD_SECONDS / 3:
+                    queue.hold(_letters(by_job))
+                    held_at = time.monotonic()
+                if by_job:
+                    time.sleep(max(0.0, due - time.monotonic()))  # the pace that was asked for
+    finally:
+        queue.put_back(_letters(by_job))
+    return done
+
+
+def _letters(by_job: dict[str, list[DeadLetter]]) -> list[DeadLetter]:
+    return [letter for letters in by_job.values() for letter in letters]
 
 
 @app.command()
@@ -122,7 +164,7 @@ def purge(
     tenant: Tenant = None,
     error: Error = None,
     dry_run: DryRun = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask first.")] = False,
+    yes: Yes = False,
     stage: Stage = LOCAL,
 ) -> None:
     """Throw dead letters away. The jobs stay as they are, and can still be tried again by their ids over the API."""
@@ -183,7 +225,8 @@ def _counted(number: int, noun: str) -> str:
 def _became(answer: Redriven) -> str:
     if answer.retried_as is None:
         return f"is not tried again: {answer.refused}"
-    start = f"goes on at {answer.start:,}" if answer.start else "starts at zero"
+    at = f" at {answer.resumes_at:,}" if answer.resumes_at else ""
+    start = "starts at zero" if answer.resumes_at is None else f"goes on from the checkpoint{at}"
     return f"is now {answer.retried_as}, which {start}"
 
 

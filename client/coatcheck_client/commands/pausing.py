@@ -44,7 +44,7 @@ def resume(
     supervisor_round(deployment)
     waiting = pauses.paused(deployment).waiting(scope, name)
     rest = f"; {waiting} follow, round by round" if waiting else ""
-    _errors.print(f"the {scope} {name} goes on: {max(0, waited - waiting)} jobs were woken{rest}")
+    _errors.print(f"the {scope} {name} goes on: jobs woken: {max(0, waited - waiting)}{rest}")
 
 
 def _show(known: Pauses, *, json: bool) -> None:

@@ -9,7 +9,7 @@ import urllib3
 
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.port import LOOPBACK, free_port
-from coatcheck_client.local.process import is_running, start
+from coatcheck_client.local.process import is_running, listens, start
 from coatcheck_client.local.record import Server
 from coatcheck_client.project import Project
 from coatcheck_client.trouble import Trouble
@@ -89,8 +89,8 @@ def start_emulator(project: Project, *, port: int | None, guard: Guard) -> Serve
 
 
 def is_ready(server: Server) -> bool:
-    """Whether the process is the recorded one and answers."""
-    if not is_running(server.process):
+    """Whether the process is the recorded one, and answers: another one's may have taken the port first."""
+    if not is_running(server.process) or not listens(server.process, server.port):
         return False
     try:
         with urllib3.PoolManager(retries=False, timeout=5.0) as http:

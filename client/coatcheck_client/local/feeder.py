@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 3.0
 IDLE_TIMES = 20
-"""A round that took long is followed by so many times its length of rest: 5 % of a processor at most."""
+LONGEST_REST_SECONDS = 10.0
+"""A round is followed by so many times its length of rest, 5 % of a processor, but by no silence that hides alarms."""
 
 MEASURING = "/aws/lambda/coatcheck-local-supervisor"
 """The log group with metrics in it."""
@@ -40,7 +41,7 @@ def _feed(url: str) -> None:
             feeder.feed(time.time())
         except Exception as error:  # noqa: BLE001  # this round: the emulator may not even listen yet
             logger.info("no metrics in this round: %s", error)
-        time.sleep(max(EVERY_SECONDS, IDLE_TIMES * (time.monotonic() - began)))
+        time.sleep(min(max(EVERY_SECONDS, IDLE_TIMES * (time.monotonic() - began)), LONGEST_REST_SECONDS))
 
 
 class Feeder:

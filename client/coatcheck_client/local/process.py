@@ -57,6 +57,15 @@ def is_running(process: Process) -> bool:
     return _leader(process) is not None
 
 
+def listens(process: Process, port: int) -> bool:
+    """Whether it is this process that listens on a TCP port of this machine."""
+    try:
+        connections = psutil.Process(process.pid).net_connections("tcp")
+    except psutil.Error:
+        return False
+    return any(each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in connections)
+
+
 def wait(process: Process) -> int:
     """Wait for a process that this very process started, and return its exit code."""
     return _children.pop(process.pid).wait()
