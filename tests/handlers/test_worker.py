@@ -159,11 +159,11 @@ def test_a_queue_in_trouble_does_not_keep_a_claimed_job_from_running(aws: Cloud)
 
 @pytest.mark.parametrize("body", ["hello", "{", "{}", "[]"])
 def test_a_message_that_is_no_doorbell_is_named_in_the_log_and_comes_back(
-    body: str, capsys: pytest.CaptureFixture[str]
+    body: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     foreign = message(body)
     assert works(foreign) == [foreign["MessageId"]]
-    assert foreign["MessageId"] in capsys.readouterr().out
+    assert [vars(line)["message_id"] for line in caplog.records] == [foreign["MessageId"]]
 
 
 def test_a_kind_reads_the_source_that_the_deployment_names(aws: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
