@@ -145,7 +145,7 @@ def _label_fault(name: str, label: object) -> str | None:
     return None
 
 
-def _check_args(kind: Kind, request: Request, sent: object, now: datetime) -> None:
+def _check_args(kind: Kind, request: Request, sent: Mapping[str, object], now: datetime) -> None:
     """The args fit the kind's dataclass, and the kind itself has nothing against them now. Raises BadRequest."""
     try:
         args = checked_args(kind.args, sent, request.args_at)

@@ -106,7 +106,7 @@ def _done(do: Callable[[Job, str], dict[str, object]], job_id: str, by: str) -> 
 def _redriven(old: Job, by: str) -> dict[str, object]:
     job = redrive(ports.jobs_and_keys(), old, by, settings.timings(), os.urandom, datetime.now(UTC))
     resumes = job.cursor is not None or job.cursor_key is not None
-    return {"retried_as": job.id} | ({"resumes_at": str(job.progress.done)} if resumes else {})
+    return {"retried_as": job.id, **({"resumes_at": str(job.progress.done)} if resumes else {})}
 
 
 def _noted(job: Job, by: str) -> dict[str, object]:

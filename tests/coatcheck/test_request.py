@@ -163,5 +163,6 @@ def test_a_whole_number_is_one_however_it_is_written(steps: float) -> None:
 
 
 def test_a_period_that_has_not_begun_is_refused_and_one_that_goes_on_is_not() -> None:
-    assert job_of(kind="gst-export", args={"seller_id": "48811", "period": "2026-11"})
+    job = job_of(kind="gst-export", args={"seller_id": "48811", "period": "2026-11"})
+    assert job.kind == "gst-export"
     assert pointers(kind="gst-export", args={"seller_id": "48811", "period": "2026-12"}) == ["/args"]
