@@ -128,7 +128,7 @@ def redrive_(
 def _redriven(
     deployment: Deployment, queue: DeadLetterQueue, by_job: dict[str, list[DeadLetter]], per_second: float
 ) -> list[Redriven]:
-    """Try jobs again at a pace, and tell of each. Whatever happens, letters of jobs that are not reached are put back."""
+    """Try jobs again at a pace, and tell of each. Letters of jobs that are not reached are put back, come what may."""
     done: list[Redriven] = []
     size = max(1, min(BATCH, int(per_second)))
     held_at = time.monotonic()
