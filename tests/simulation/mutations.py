@@ -49,13 +49,6 @@ MUTATIONS = (
         new='is_("owner", job.owner))',
     ),
     Mutation(
-        name="own settle not known again",
-        module="coatcheck.settle",
-        old='return row.get("owner") == _owner(write) and row.get("state") == write.set["state"]',
-        new="return False",
-        scene="test_deaths.py::test_a_lost_answer_costs_no_attempt",
-    ),
-    Mutation(
         name="own beat or checkpoint not known again",
         module="coatcheck.settle",
         old='return row.get("owner") == _owner(write) and row.get("seq") == write.set["seq"]',
@@ -139,6 +132,7 @@ MUTATIONS = (
         module="coatcheck.cancellation",
         old='(from_states(target, job.state), is_("attempt", job.attempt)),',
         new='(is_("attempt", job.attempt),),',
+        scene="test_cancellations.py::test_a_cancellation_that_lands_after_the_end_changes_nothing",
     ),
     Mutation(
         name="a retry is due at once",
@@ -195,7 +189,7 @@ MUTATIONS = (
         module="coatcheck.redrive",
         old='(one_of("state", *REDRIVABLE), absent("retried_as")),',
         new="(),",
-        scene="test_requests.py::test_a_job_is_tried_again_once_however_often_that_is_asked",
+        scene="test_requests.py::test_two_clients_that_try_a_job_again_at_once_get_the_same_new_one",
     ),
     Mutation(
         name="an entry that is not written is forgotten",
@@ -232,7 +226,6 @@ MUTATIONS = (
         module="coatcheck.run.lease",
         old="            if not self._asked_to_cancel():\n                raise\n",
         new="            raise\n",
-        scene="test_cancellations.py::test_a_cancellation_that_comes_after_the_last_checkpoint_is_not_lost",
     ),
     Mutation(
         name="progress goes back",

@@ -44,10 +44,9 @@ class Network:
     def _plotted(self, what: str, about: str) -> Fault | None:
         author = self.world.author
         if self.world.plots and isinstance(author, Invocation) and about.startswith("j_"):
-            for plot in self.world.plots:
-                if plot.meets(author.function, what):
-                    self.world.trace(f"PLOT {plot.function} {plot.what}", about)
-                    return plot.befalls()
+            for plot in [each for each in self.world.plots if each.meets(author.function, what)]:
+                self.world.trace(f"PLOT {plot.function} {plot.what}", about)
+                return plot.befalls()
         return None
 
     def _under(self, fault: Fault, machine: Sandbox, what: str, about: str, effect: Callable[[], R]) -> R:

@@ -108,6 +108,7 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     )
     stage = replace(stage, concurrency=random.randrange(2, 7), skew=random.choice((0, stage.skew, stage.skew)))
     world = World(random=random, stage=stage, chaos=chaos, handlers=HANDLERS, tracing=tracing)
+    world.toothless = random.random() < 0.2
     if stage.skew:
         chaos.struck[Fault.SKEWED] += 1
     people = People(world=world)

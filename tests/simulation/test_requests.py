@@ -46,6 +46,17 @@ def test_a_job_is_tried_again_once_however_often_that_is_asked(fault: Fault) -> 
     assert (old.retried_as, new.retry_of) == (new.id, old.id)
 
 
+def test_two_clients_that_try_a_job_again_at_once_get_the_same_new_one() -> None:
+    scene = Scene()
+    for _ in range(2):
+        scene.submits(Move.FAIL_FOR_GOOD, key="same", retries=1, retried_after=10)
+    scene.befalls("submit", "transact", scene.sleeps(3), nth=3)
+    old, new = scene.plays()
+    assert (old.retried_as, new.retry_of) == (new.id, old.id)
+    answers = [answer for answer in scene.world.answers if answer.request.endswith("retry")]
+    assert [(answer.status, answer.body["id"]) for answer in answers] == [(202, new.id)] * 2
+
+
 def test_a_doorbell_that_a_pause_takes_back_is_stale_wherever_it_is() -> None:
     scene = Scene(replace(QUICK, concurrency=1))
     scene.submits(steps=1, pace=12)
