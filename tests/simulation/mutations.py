@@ -210,12 +210,6 @@ MUTATIONS = (
         new="        wait = self._timings.lease * 1.2\n        while True:",
     ),
     Mutation(
-        name="the heartbeat is not joined",
-        module="coatcheck.run.heartbeat",
-        old="            self._thread.join()\n",
-        new="            pass\n",
-    ),
-    Mutation(
         name="beats and checkpoints are not kept apart",
         module="coatcheck.run.lease",
         old="        with self._lock:\n            if self._over:",

@@ -14,7 +14,7 @@ from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
 from tests.simulation.record import Plot
 from tests.simulation.seed import MINUTE, QUICK, Run, job_rows, play, tick_every_minute
-from tests.simulation.stage import HANDLERS, set_up
+from tests.simulation.stage import HANDLERS, playing, set_up
 from tests.simulation.story import story
 from tests.simulation.world import Stage, World
 
@@ -116,6 +116,11 @@ class Scene:
             told = "\n".join(story(self.run, found[0].about))
             pytest.fail("\n".join([*(f"“{each.law}”: {each.about} {each.text}" for each in found), told]))
         return self.jobs
+
+    def goes_on(self, seconds: float) -> None:
+        """Let time pass after the play."""
+        with set_up(), playing(self.world):
+            self.world.scheduler.run(self.world.now + round(seconds * SECOND))
 
     @property
     def jobs(self) -> list[Job]:
