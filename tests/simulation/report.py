@@ -21,7 +21,7 @@ LONGEST_STORY = 80
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a seed came to. `digest` is equal for runs that were the same in every write and answer."""
+    """What a seed came to."""
 
     seed: int
     steps: int
@@ -33,8 +33,6 @@ class Outcome:
     breaches: tuple[Breach, ...]
     story: tuple[str, ...]
     """Of the first breach's job."""
-
-    digest: str
 
 
 @dataclass(kw_only=True)
@@ -102,8 +100,6 @@ def outcome_of(run: Run) -> Outcome:
         for change in world.changes
         if change.old is not None and change.old["state"] != change.new["state"]
     )
-    record = [(change.at, change.key.id, sorted(change.new.items())) for change in world.changes]
-    answers = [(answer.at, answer.request, answer.status) for answer in world.answers]
     return Outcome(
         seed=run.seed,
         steps=run.steps,
@@ -114,8 +110,14 @@ def outcome_of(run: Run) -> Outcome:
         moves=moves,
         breaches=found,
         story=tuple(story(run, found[0].about)) if found else (),
-        digest=sha256(repr((record, answers)).encode()).hexdigest(),
     )
+
+
+def digest(run: Run) -> str:
+    """Equal for runs that were the same in every write and answer."""
+    record = [(change.at, change.key.id, sorted(change.new.items())) for change in run.world.changes]
+    answers = [(answer.at, answer.request, answer.status) for answer in run.world.answers]
+    return sha256(repr((record, answers)).encode()).hexdigest()
 
 
 def played(seeds: Iterable[int], each: Callable[[Outcome], None] = lambda _: None) -> Report:

@@ -12,7 +12,16 @@ from tests.simulation.report import described, played
 PORTIONS = 4
 SEEDS = 1000
 
-REPLAY = "from tests.simulation.report import played; print(played([7]).outcomes[0].digest)"
+REPLAY = """
+from tests.simulation.report import digest
+from tests.simulation.seed import play, prepared
+from tests.simulation.stage import set_up
+
+with set_up():
+    run = prepared(7)
+    play(run)
+    print(digest(run))
+"""
 
 
 @pytest.mark.parametrize("portion", range(PORTIONS))
