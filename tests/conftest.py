@@ -16,7 +16,7 @@ FEWEST_END_TO_END = 120
 """In CI a run of everything that collects fewer of them has lost some on the way. Raise it with every few new ones."""
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)  # before xdist asks for the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests of one file share their fixtures, so they stay in one process; all end-to-end tests share one stack."""
     end_to_end = [item for item in items if item.path.is_relative_to(END_TO_END)]
