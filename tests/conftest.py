@@ -3,29 +3,37 @@
 import os
 import signal
 from collections.abc import Generator
-from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell lets what it starts in the background ignore it, and so would everything that the tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-END_TO_END = Path(__file__).parent / "e2e"
+END_TO_END = "tests/e2e/"
 FEWEST_END_TO_END = 120
 """In CI a run of everything that collects fewer of them has lost some on the way. Raise it with every few new ones."""
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist asks for the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Tests of one file share their fixtures, so they stay in one process; all end-to-end tests share one stack."""
-    end_to_end = [item for item in items if item.path.is_relative_to(END_TO_END)]
-    for item in items:
-        group = "stack" if item.path.is_relative_to(END_TO_END) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
-    everything = config.args == config.getini("testpaths")
-    if os.environ.get("CI") and everything and len(end_to_end) < FEWEST_END_TO_END:
-        raise pytest.UsageError(f"only {len(end_to_end)} end-to-end tests were found, not {FEWEST_END_TO_END}")
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return END_TO_END if file.startswith(END_TO_END) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    found = sum(item.nodeid.startswith(END_TO_END) for item in session.items)
+    everything = session.config.args == session.config.getini("testpaths")
+    if os.environ.get("CI") and everything and found < FEWEST_END_TO_END:
+        raise pytest.UsageError(f"only {found} end-to-end tests were found, not {FEWEST_END_TO_END}")
 
 
 @pytest.hookimpl(wrapper=True)
