@@ -45,7 +45,7 @@ lint: $(READY)
 	mypy
 	lint-imports --no-logo
 
-soak: $(READY)  ## the tests that go on for minutes, SOAK_MINUTES=3 each
+soak: $(READY)  ## the tests that go on for minutes, ten each (SOAK_MINUTES=10)
 	pytest -m soak
 
 simulate: $(READY)  ## the protocol in a world that fails: SEEDS=1000 FROM=0, or replay one: SEED=17 (JOB=j_…)

@@ -46,7 +46,7 @@ def client(live: LiveStack) -> Iterator[Client]:
 @pytest.fixture(scope="session")
 def soak_seconds() -> float:
     """How long a test of `make soak` goes on."""
-    return 60 * float(os.environ.get("SOAK_MINUTES", "3"))
+    return 60 * float(os.environ.get("SOAK_MINUTES", "10"))
 
 
 @pytest.fixture(scope="session")
