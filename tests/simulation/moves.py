@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from math import ceil
 
 from coatcheck import JobContext
 from coatcheck.endings import Interrupt
@@ -45,8 +46,8 @@ class Spans:
     short: float
     """Not so long that it looks like a hang."""
 
-    rounds: int
-    """So many short spans are nearly half of a function's time."""
+    toil: float
+    """Twice as long is when a function asks for a yield, and before it insists."""
 
     stall: float
     overstay: float
@@ -60,7 +61,7 @@ def ask() -> Spans:
     timings = made.timings
     return Spans(
         short=timings.stall.total_seconds() * 0.6,
-        rounds=round(made.worker_timeout / 1000 * 0.45 / (timings.stall.total_seconds() * 0.6)),
+        toil=(made.worker_timeout / 1000 - (timings.yield_before + timings.hard_stop_before).total_seconds() / 2) / 2,
         stall=timings.stall.total_seconds() + 2 * timings.answer_within.total_seconds(),
         overstay=made.worker_timeout / 1000,
         hold=timings.lease.total_seconds() * 1.5,
@@ -82,8 +83,9 @@ def note(ctx: JobContext, did: str) -> None:
 
 def toil(ctx: JobContext) -> None:
     """Be busy for nearly half of a function's time, and say so."""
-    for _ in range(ask().rounds):
-        ctx.wait(ask().short)
+    rounds = ceil(ask().toil / ask().short)
+    for _ in range(rounds):
+        ctx.wait(ask().toil / rounds)
         ctx.progress(done=0)
 
 

@@ -62,7 +62,7 @@ def test_waits_do_not_count_as_running_time() -> None:
 
 def test_running_time_is_that_of_all_attempts_together() -> None:
     scene = Scene(tracing=False)
-    scene.submits(*[Move.LONG] * 200, steps=150)
+    scene.submits(*[Move.LONG] * 400, steps=400)
     (job,) = scene.plays()
     assert (job.state, job.error and job.error.type) == (State.FAILED, "timed_out")
     assert job.attempt > 30
