@@ -9,7 +9,7 @@ import pytest
 
 from tests.simulation.report import described, played
 
-PORTIONS = 4
+PORTIONS = 2
 SEEDS = 1000
 
 REPLAY = """
