@@ -95,6 +95,7 @@ MUTATIONS = (
         module="coatcheck.takeover",
         old='            is_("attempt", job.attempt),\n            below("lease_until", now),\n',
         new="",
+        scene="test_deaths.py::test_a_take_over_is_refused_if_the_lease_was_renewed_since_it_was_seen",
     ),
     Mutation(
         name="a take-over does not look at the lease",

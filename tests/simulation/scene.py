@@ -109,7 +109,7 @@ class Scene:
     def plays(self, *, without: Sequence[str] = ()) -> list[Job]:
         """Run until all is at rest, and judge it by every law. The jobs, in the order of their submits."""
         with set_up():
-            tick_every_minute(self.run, 30 * SECOND)
+            tick_every_minute(self.run, 12 * SECOND)
             play(self.run)
             found = [each for each in breaches(self.run) if each.law not in without]
         if found:

@@ -108,8 +108,11 @@ def test_a_dead_letter_that_is_moved_into_its_lane_twice_makes_one_job() -> None
         for message in list(scene.world.queues["dead"].messages.values()):
             scene.world.queues["interactive"].send(message.body, message.about, attributes=message.attributes)
 
-    scene.at(25, move)
-    scene.at(26, move)
+    def move_twice() -> None:
+        scene.world.after(1_000, move)
+        scene.world.after(2_000, move)
+
+    scene.befalls("", "dead letter", move_twice)
     _, old, new = scene.plays()
     assert (old.retried_as, new.retry_of) == (new.id, old.id)
 
