@@ -8,7 +8,7 @@ SHELL := bash
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 READY := .venv/.ready node_modules/.ready
-PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url
+PIN := --quiet --universal --python-version 3.11 --generate-hashes --no-header
 # Suites that need minutes, not seconds; `make check` leaves them to `make test`.
 SLOW := tests/e2e tests/infra tests/simulation
 

@@ -32,7 +32,7 @@ def supervise(
     deployment = find_deployment(stage)
     _console.print(supervisor_round(deployment))
     while loop:
-        time.sleep(every)
+        time.sleep(every)  # the pace that was asked for
         _console.print(supervisor_round(deployment))
 
 

@@ -2,11 +2,11 @@
 
 import os
 import signal
-import time
 import warnings
 from pathlib import Path
 
 from coatcheck_client.local.guard import Guard
+from coatcheck_client.local.poll import until
 from coatcheck_client.local.port import LOOPBACK, answers, free_port
 from coatcheck_client.local.process import is_running, start
 from coatcheck_client.local.record import Server
@@ -64,11 +64,9 @@ def start_database(project: Project, *, port: int | None, guard: Guard) -> Serve
     )
     guard.watch(process)
     server = Server(process=process, port=chosen)
-    deadline = time.monotonic() + _STARTS_WITHIN_SECONDS
-    while not _accepts(server):
-        if not is_running(process) or time.monotonic() > deadline:
-            raise DatabaseFailed(log)
-        time.sleep(0.05)
+    decided = until(lambda: _accepts(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
+    if not decided or not is_running(process):
+        raise DatabaseFailed(log)
     return server
 
 

@@ -2,12 +2,12 @@
 
 import os
 import sys
-import time
 from pathlib import Path
 
 import urllib3
 
 from coatcheck_client.local.guard import Guard
+from coatcheck_client.local.poll import until
 from coatcheck_client.local.port import LOOPBACK, free_port
 from coatcheck_client.local.process import is_running, listens, start
 from coatcheck_client.local.record import Server
@@ -80,11 +80,9 @@ def start_emulator(project: Project, *, port: int | None, guard: Guard) -> Serve
     )
     guard.watch(process)
     server = Server(process=process, port=chosen)
-    deadline = time.monotonic() + _STARTS_WITHIN_SECONDS
-    while not is_ready(server):
-        if not is_running(process) or time.monotonic() > deadline:
-            raise EmulatorFailed(log)
-        time.sleep(0.1)
+    decided = until(lambda: is_ready(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
+    if not decided or not is_running(process):
+        raise EmulatorFailed(log)
     return server
 
 

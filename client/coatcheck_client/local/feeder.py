@@ -41,7 +41,8 @@ def _feed(url: str) -> None:
             feeder.feed(time.time())
         except Exception as error:  # noqa: BLE001  # this round: the emulator may not even listen yet
             logger.info("no metrics in this round: %s", error)
-        time.sleep(min(max(EVERY_SECONDS, IDLE_TIMES * (time.monotonic() - began)), LONGEST_REST_SECONDS))
+        rest = max(EVERY_SECONDS, IDLE_TIMES * (time.monotonic() - began))
+        time.sleep(min(rest, LONGEST_REST_SECONDS))  # the pace of the rounds
 
 
 class Feeder:

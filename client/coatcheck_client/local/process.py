@@ -3,12 +3,13 @@
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+
+from coatcheck_client.local.poll import until
 
 _MARK = "COATCHECK_PROCESS"
 # Start times are computed from the time of the boot, which moves when the clock is set.
@@ -136,10 +137,12 @@ def _is_orphan(candidate: psutil.Process, process: Process) -> bool:
 
 def _wait_for_end(members: Iterable[psutil.Process], process: Process, seconds: float) -> None:
     """Not psutil's own wait: a zombie counts as ended, since its parent may be waiting for us before it looks."""
-    deadline = time.monotonic() + seconds
-    while any(_runs(member) for member in members) and time.monotonic() < deadline:
-        time.sleep(0.02)
+
+    def ended() -> bool:
         _reap(process)
+        return not any(_runs(member) for member in members)
+
+    until(ended, seconds)
 
 
 def _runs(member: psutil.Process) -> bool:

@@ -1,7 +1,6 @@
 """The local stack as a whole: brought up, mended, redeployed and torn down, each as far as it is needed."""
 
 import shutil
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ from coatcheck_client.local import address, cdk
 from coatcheck_client.local.database import database_url, is_listening, start_database
 from coatcheck_client.local.emulator import REGION, api_url, aws_url, is_ready, start_emulator
 from coatcheck_client.local.guard import Guard
+from coatcheck_client.local.poll import until
 from coatcheck_client.local.process import stop
 from coatcheck_client.local.record import (
     Server,
@@ -199,11 +199,8 @@ def _tenant_keys(deployment: Deployment, known: tuple[TenantKey, ...]) -> tuple[
 
 
 def _wait_until_healthy(url: str) -> None:
-    deadline = time.monotonic() + _HEALTHY_WITHIN_SECONDS
-    while (answer := _health(url)) != "200":
-        if time.monotonic() > deadline:
-            raise Unhealthy(f"{url}/v1/health", answer)
-        time.sleep(0.2)
+    if not until(lambda: _health(url) == "200", _HEALTHY_WITHIN_SECONDS):
+        raise Unhealthy(f"{url}/v1/health", _health(url))
 
 
 def _health(url: str) -> str:

@@ -184,7 +184,7 @@ def _references(made: Expressions) -> dict[str, Any]:
 
 def _wait(attempt: int) -> None:
     """Before the next try: a growing, random time."""
-    time.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # jitter
+    time.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # back-off: nothing calls back
 
 
 def key_of(key: Key) -> "dict[str, AttributeValueTypeDef]":

@@ -21,4 +21,4 @@ class WallClock:
         event.wait(max(0.0, seconds))
 
     def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+        time.sleep(seconds)  # this is the clock that rules are given, so that tests need not wait
