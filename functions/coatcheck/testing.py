@@ -12,7 +12,7 @@ from coatcheck.context import Identity, JobContext, Source
 from coatcheck.endings import Interrupt
 from coatcheck.job import Progress
 from coatcheck.kind import Handler, kind_of
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Outcome
 
 EPOCH = datetime(2026, 11, 1, tzinfo=UTC)

@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from coatcheck.job import Job, row_of
-from coatcheck.memory import MemoryObjects, MemoryStore
+from coatcheck.memory import MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.run.clock import Clock
 from coatcheck.run.lease import HeldLease
 from coatcheck.store import Store

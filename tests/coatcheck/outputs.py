@@ -7,7 +7,7 @@ from itertools import count
 import msgspec
 
 from coatcheck import Output, Upload
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import MINIMUM_PART_BYTES
 
 KEY = "results/acme/j_1/report.csv.gz"

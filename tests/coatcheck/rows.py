@@ -6,7 +6,8 @@ from typing import Any
 
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.job import Job, State, job_key, job_of, row_of
-from coatcheck.memory import MemoryObjects, MemoryQueues, MemoryStore
+from coatcheck.memory import MemoryQueues, MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.ring import Bell
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.store import Store

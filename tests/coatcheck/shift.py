@@ -9,7 +9,8 @@ import pytest
 from coatcheck import JobContext, Result
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import Job, row_of
-from coatcheck.memory import MemoryMessage, MemoryObjects, MemoryStore
+from coatcheck.memory import MemoryMessage, MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.worker import Delivery, Desk, work
 from coatcheck.store import Store

@@ -8,7 +8,7 @@ import pytest
 from coatcheck import JobContext, Result, Source, Upload, job
 from coatcheck.context import DuplicateStep
 from coatcheck.job import MOST_STAGE_BYTES, Progress
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Failed, Succeeded
 from coatcheck.testing import EPOCH, Performed, perform
 from tests.coatcheck.scripts import Args, Play

@@ -8,7 +8,7 @@ import pytest
 
 from coatcheck.endings import CancelRequested, LeaseLost, YieldRequested
 from coatcheck.job import Error, Progress, Reason, State
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Failed, Outcome, Result, Snoozed, Succeeded, Yielded
 from coatcheck.row import Row
 from coatcheck.store import Refused, Unavailable

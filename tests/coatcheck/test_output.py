@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from coatcheck import File, Part, Upload
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import ObjectExists, StoredObject, UploadGone
 from coatcheck.output import DamagedOutput, OutputTaken
 from tests.coatcheck.outputs import KEY, MiB, block, output, three_parts, upload_of

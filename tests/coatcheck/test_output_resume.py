@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from coatcheck import Upload
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import PartLost
 from tests.coatcheck.outputs import KEY, Mark, block, finished, output, three_parts, upload_of
 

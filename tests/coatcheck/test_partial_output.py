@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from coatcheck.job import State
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.redrive import redrive
 from coatcheck.ring import ring
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_bell, a_job, job_in, seconds, stored

@@ -7,7 +7,7 @@ import pytest
 from coatcheck import JobContext, Result, job
 from coatcheck.endings import CancelRequested, Interrupt, LeaseLost, YieldRequested
 from coatcheck.job import Progress
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Cancelled, Failed, Succeeded, Yielded
 from coatcheck.testing import perform
 

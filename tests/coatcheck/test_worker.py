@@ -7,7 +7,8 @@ import pytest
 
 from coatcheck import JobContext, Permanent, Result, Snooze
 from coatcheck.job import State, args_key
-from coatcheck.memory import MemoryMessage, MemoryObjects, MemoryStore
+from coatcheck.memory import MemoryMessage, MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import MINIMUM_PART_BYTES
 from coatcheck.row import Row
 from coatcheck.store import Unavailable

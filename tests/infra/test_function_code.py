@@ -18,6 +18,7 @@ FILES = {
     "coatcheck/schema.json": "{}",
     "coatcheck/testing.py": "fakes",
     "coatcheck/memory.py": "fakes",
+    "coatcheck/memory_objects.py": "fakes",
     "coatcheck/__pycache__/job.cpython-313.pyc": "compiled",
     "jobs/__init__.py": "",
     "jobs/gst_export.py": "kind",

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import psycopg
 import pytest
 
-from coatcheck import memory
+from coatcheck import memory_objects
 from coatcheck_client import marketplace
 from jobs import _invoices, gst_export
 
@@ -52,4 +52,4 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gst_export, "CUT_ROWS", 50)
     monkeypatch.setattr(gst_export, "MEMBER_ROWS", 100)
     monkeypatch.setattr(gst_export, "PART_BYTES", 30_000)
-    monkeypatch.setattr(memory, "MINIMUM_PART_BYTES", 30_000)
+    monkeypatch.setattr(memory_objects, "MINIMUM_PART_BYTES", 30_000)

@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Identifier, Placeholder
 
 from coatcheck import Source
 from coatcheck.endings import Interrupt
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Failed, Succeeded
 from coatcheck.testing import Performed, perform
 from coatcheck_client import marketplace

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from coatcheck.endings import Interrupt, YieldRequested
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Yielded
 from coatcheck.testing import Performed
 from jobs import gst_export

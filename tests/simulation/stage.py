@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import jobs
-from coatcheck import memory, registry
+from coatcheck import memory_objects, registry
 from coatcheck.run import settings
 from handlers import (
     bells,
@@ -90,7 +90,7 @@ def set_up() -> Iterator[None]:
     """Take the handlers out of their process, for as many worlds as are played meanwhile."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "__path__", [*jobs.__path__, str(KINDS)])
-        patch.setattr(memory, "MINIMUM_PART_BYTES", PART_BYTES)
+        patch.setattr(memory_objects, "MINIMUM_PART_BYTES", PART_BYTES)
         patch.setattr(registry, "names", lambda: sandbox().kinds)
         patch.setattr(settings, "timings", lambda: world().timings)
         patch.setattr(settings, "lanes", lambda: LANES)

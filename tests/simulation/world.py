@@ -9,7 +9,7 @@ from typing import NoReturn, TypeVar
 from coatcheck.context import Source
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import State
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
 from coatcheck.store import Unavailable
 from coatcheck.timings import Timings

@@ -14,7 +14,8 @@ import pytest
 from coatcheck.aws import clients
 from coatcheck.aws.dynamo_store import DynamoStore
 from coatcheck.aws.s3_objects import S3Objects
-from coatcheck.memory import MemoryObjects, MemoryStore
+from coatcheck.memory import MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import Objects
 from coatcheck.store import Store
 from coatcheck.write import Table

@@ -7,7 +7,8 @@ import pytest
 
 from coatcheck.job import job_key
 from coatcheck.limits import BeyondLimits
-from coatcheck.memory import MemoryMessage, MemoryObjects, MemoryQueues, MemoryStore
+from coatcheck.memory import MemoryMessage, MemoryQueues, MemoryStore
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.objects import UploadGone
 from coatcheck.store import Refused
 from coatcheck.write import Key, Put, Table, any_of, is_, one_of, put, update
