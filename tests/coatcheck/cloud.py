@@ -17,10 +17,10 @@ from moto.core.botocore_stubber import MockRawResponse
 from moto.core.models import botocore_stubber
 
 from coatcheck.aws import clients
-from coatcheck.job import DUE_SHOWS
 from coatcheck.run import settings
 from coatcheck.timings import Timings
 from handlers import authorizer, bells, ports, worker
+from tests.coatcheck.tables import create_tables
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -178,7 +178,7 @@ def cloud(timings: Timings | None = None) -> Iterator[Cloud]:
             made = Cloud(
                 dynamodb=client_of("dynamodb"), sqs=client_of("sqs"), s3=client_of("s3"), queues=dict[str, str]()
             )
-            _create_tables(made.dynamodb)
+            create_tables(made.dynamodb)
             for queue in (*LANES, "wake", "dead-letters", "unstarted"):
                 made.queues[queue] = made.sqs.create_queue(QueueName=queue)["QueueUrl"]
             made.s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": REGION})
@@ -208,57 +208,6 @@ def _environment(made: Cloud, timings: Timings) -> dict[str, str]:
         settings.DEAD_LETTER_QUEUE: made.queues["dead-letters"],
         settings.ROUTES: json.dumps({"POST /v1/reports/probe": "probe"}),
     }
-
-
-def _create_tables(client: "DynamoDBClient") -> None:
-    client.create_table(
-        TableName="jobs",
-        BillingMode="PAY_PER_REQUEST",
-        StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
-        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "item", "KeyType": "RANGE"}],
-        AttributeDefinitions=[
-            {"AttributeName": "id", "AttributeType": "S"},
-            {"AttributeName": "item", "AttributeType": "S"},
-            {"AttributeName": "due_shard", "AttributeType": "S"},
-            {"AttributeName": "due", "AttributeType": "N"},
-            {"AttributeName": "tenant", "AttributeType": "S"},
-            {"AttributeName": "waiting", "AttributeType": "S"},
-            {"AttributeName": "waits_since", "AttributeType": "N"},
-        ],
-        GlobalSecondaryIndexes=[
-            {
-                "IndexName": "due",
-                "KeySchema": [
-                    {"AttributeName": "due_shard", "KeyType": "HASH"},
-                    {"AttributeName": "due", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": list(DUE_SHOWS)},
-            },
-            {
-                "IndexName": "waiting",
-                "KeySchema": [
-                    {"AttributeName": "waiting", "KeyType": "HASH"},
-                    {"AttributeName": "waits_since", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            },
-            {
-                "IndexName": "by_tenant",
-                "KeySchema": [
-                    {"AttributeName": "tenant", "KeyType": "HASH"},
-                    {"AttributeName": "id", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            },
-        ],
-    )
-    for table in ("idempotency", "tenants"):
-        client.create_table(
-            TableName=table,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[{"AttributeName": "key", "KeyType": "HASH"}],
-            AttributeDefinitions=[{"AttributeName": "key", "AttributeType": "S"}],
-        )
 
 
 def _forget() -> None:

@@ -48,7 +48,7 @@ def test_a_new_job_says_what_it_is_and_that_it_waits_for_a_worker() -> None:
     [
         (a_job(run_at=NOW + seconds(1)), "scheduled"),
         (a_job(run_at=NOW), "waiting_for_worker"),
-        (a_job(waiting="pause#kind#probe", waits_since=NOW, paused_by="ravi"), "paused"),
+        (a_job(waiting="pause#kind#probe", waits_since=NOW, paused_by="operator-1"), "paused"),
         (a_job(state=State.RETRYING, retry_at=NOW + seconds(1)), "backing_off"),
         (an_owned_job(), None),
         (a_job(state=State.SUCCEEDED), None),

@@ -84,7 +84,7 @@ def test_a_cancellation_names_who_asked_for_it() -> None:
 
 @pytest.mark.parametrize("sent", [0, 1])
 def test_a_pause_that_parks_a_job_or_takes_it_back_says_what_was_paused_and_by_whom(sent: int) -> None:
-    old, hold = a_job(sent=sent), Hold(limiter="pause#tenant#a#b", by="ravi")
+    old, hold = a_job(sent=sent), Hold(limiter="pause#tenant#a#b", by="operator-1")
     parked = park_write(old, hold, LATER, TIMINGS)
     entry = written(old, take_back_write(doorbell(old), hold, LATER, TIMINGS) if sent else parked)
     assert entry == Entry(
@@ -92,7 +92,7 @@ def test_a_pause_that_parks_a_job_or_takes_it_back_says_what_was_paused_and_by_w
         state=State.QUEUED,
         attempt=1 + sent,
         failures=0,
-        by="ravi",
+        by="operator-1",
         act=Act.PAUSED,
         detail="tenant a#b",
         ttl=old.ttl,

@@ -1,6 +1,5 @@
 """What a pause does to a job, wherever the job is and whoever is at it at the same moment."""
 
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import pytest
@@ -26,13 +25,12 @@ from coatcheck.next_step import (
     next_step,
 )
 from coatcheck.outcome import Failed, Yielded
-from coatcheck.pause import Order, Scope, limiter, pause, resume
-from coatcheck.ring import Bell, ring, sent_write
-from coatcheck.run.known_pauses import KnownPauses
+from coatcheck.pause import Order, pause, resume
+from coatcheck.ring import ring, sent_write
 from coatcheck.settle import settle_write
 from coatcheck.store import Refused
-from coatcheck.supervisor import FORGET_AFTER, wake_resumed
 from coatcheck.unstarted import settle_unstarted
+from tests.coatcheck.holds import FIRST, HOLD, MARK, MARKED, NO_MARK, OTHER, PROBE, Counter, at, mark
 from tests.coatcheck.rows import (
     JOB_ID,
     NOW,
@@ -49,20 +47,7 @@ from tests.coatcheck.submits import ACME
 from tests.coatcheck.test_entry import FAULT
 from tests.coatcheck.test_next_step import around_now, jobs
 
-PROBE = limiter(Scope.KIND, "probe")
-HOLD = Hold(limiter=PROBE, by="ravi")
-OTHER = Hold(limiter=limiter(Scope.LANE, "interactive"), by="meera")
-RAVI = Order(by="ravi", at=NOW)
-MARK = {"waiting": PROBE, "waits_since": NOW, "paused_by": "ravi"}
 SOON = NOW + seconds(30)
-
-
-def mark(job: Job) -> tuple[object, object, object]:
-    return job.waiting, job.waits_since, job.paused_by
-
-
-NO_MARK = (None, None, None)
-MARKED = (PROBE, NOW, "ravi")
 
 
 @pytest.mark.parametrize(
@@ -94,44 +79,6 @@ def test_a_held_job_is_looked_at_again_no_later_than_it_is_given_up() -> None:
     assert park_write(nearly, HOLD, NOW, TIMINGS).set["due"] == round((NOW + seconds(9)).timestamp() * 1000)
 
 
-@dataclass
-class Counter:
-    """The one job of a store, the bell that rings it, and the operators who pause it."""
-
-    store: MemoryStore
-    queues: MemoryQueues = field(default_factory=MemoryQueues)
-
-    def __post_init__(self) -> None:
-        self.bell = a_bell(self.store, self.queues)
-
-    @property
-    def job(self) -> Job:
-        return job_in(self.store)
-
-    @property
-    def sent(self) -> list[int]:
-        return [bell.attempt for _, bell in self.queues.rung]
-
-    def pause(self) -> None:
-        pause(self.store, PROBE, RAVI)
-
-    def resume(self, now: datetime = NOW) -> None:
-        resume(self.store, PROBE, Order(by="meera", at=now))
-
-    def ring(self, now: datetime = NOW) -> Step:
-        return ring(self.bell, JOB_ID, now)
-
-    def walk(self, now: datetime = NOW) -> dict[str, int]:
-        return wake_resumed(self.bell, lambda: now, now + seconds(1))
-
-
-def at(job: Job, *, paused: bool = True) -> Counter:
-    counter = Counter(stored(job))
-    if paused:
-        counter.pause()
-    return counter
-
-
 def test_a_job_that_was_not_sent_is_marked_and_not_sent() -> None:
     counter = at(a_job())
     assert counter.ring() == Park(hold=HOLD)
@@ -142,24 +89,15 @@ def test_a_job_that_was_not_sent_is_marked_and_not_sent() -> None:
     assert (mark(counter.job), counter.job.wrote) == (MARKED, Wrote.MARK)
 
 
-def test_a_job_that_was_resumed_is_sent_by_the_walk_and_its_mark_is_gone() -> None:
-    counter = at(a_job())
-    counter.ring()
-    counter.resume()
-    assert counter.walk() == {"Send": 1}
-    assert (mark(counter.job), counter.job.sent, counter.sent) == (NO_MARK, 1, [1])
-    assert counter.walk() == {}
-
-
 def test_a_job_that_is_held_twice_waits_for_both() -> None:
     counter = at(a_job())
-    pause(counter.store, OTHER.limiter, Order(by="meera", at=NOW))
+    pause(counter.store, OTHER.limiter, Order(by="operator-2", at=NOW))
     counter.ring()
     counter.resume()
     assert counter.walk(NOW + seconds(9)) == {"Park": 1}
-    assert (counter.job.waiting, counter.job.paused_by) == (OTHER.limiter, "meera")
+    assert (counter.job.waiting, counter.job.paused_by) == (OTHER.limiter, "operator-2")
     assert counter.job.waits_since == NOW  # it does not lose its place
-    resume(counter.store, OTHER.limiter, RAVI)
+    resume(counter.store, OTHER.limiter, FIRST)
     assert counter.walk(NOW + seconds(10)) == {"Send": 1}
 
 
@@ -236,29 +174,6 @@ def test_a_park_that_somebody_overtakes_changes_nothing(faster: str) -> None:
     assert counter.job == before
 
 
-def test_a_mark_that_lands_after_the_resume_is_still_found() -> None:
-    counter = at(a_job())
-    late = park_write(counter.job, HOLD, NOW, TIMINGS)
-    counter.resume()
-    assert counter.walk(NOW + seconds(1)) == {}
-    counter.store.write(late)
-    assert counter.walk(NOW + FORGET_AFTER) == {"Send": 1}
-    assert counter.walk(NOW + FORGET_AFTER) == {}
-    assert counter.sent == [1]
-
-
-def test_a_mark_that_outlives_the_memory_of_the_resume_is_found_when_it_is_due() -> None:
-    counter = at(a_job())
-    late = park_write(counter.job, HOLD, NOW, TIMINGS)
-    counter.resume()
-    counter.walk(NOW + FORGET_AFTER)
-    counter.store.write(late)
-    assert counter.walk(NOW + FORGET_AFTER) == {}
-    assert counter.job.due is not None
-    assert counter.ring(counter.job.due) == Send()
-    assert mark(counter.job) == NO_MARK
-
-
 def test_a_dispatcher_that_does_not_know_of_the_pause_yet_does_not_send_what_was_just_taken_back() -> None:
     counter = at(a_job(), paused=False)
     assert counter.ring() == Send()
@@ -322,70 +237,6 @@ def test_a_held_job_comes_to_rest_unsent_with_somebody_who_will_look_again(job: 
     assert after.attempt - job.attempt in (0, 1)
     assert job.attempt in {after.attempt, job.sent}
     assert after.state is State.FAILED or (after.due is not None and after.due > now)
-
-
-@given(job=jobs(), now=around_now)
-def test_whoever_was_marked_is_sent_once_by_the_walk_after_the_resume(job: Job, now: datetime) -> None:
-    if job.state is not State.QUEUED:
-        return
-    counter = at(job)
-    for _ in range(4):
-        counter.ring(now)
-    marked = counter.job.waiting is not None
-    counter.resume(now)
-    counter.walk(now)
-    counter.walk(now)
-    assert counter.sent == ([counter.job.attempt] if marked else [])
-
-
-def many(number: int, **changes: object) -> Counter:
-    ids = [f"j_{position:026}" for position in range(number)]
-    rows = [
-        a_job(id=job_id, root=job_id, **{**MARK, "waits_since": NOW + seconds(number - position)}, **changes)
-        for position, job_id in enumerate(ids)
-    ]
-    counter = Counter(stored(*rows))
-    counter.pause()
-    counter.resume()
-    return counter
-
-
-def test_all_who_wait_are_woken_over_all_pages_the_longest_waiting_first() -> None:
-    counter = many(23)
-    counter.store.page_size = 4
-    assert counter.walk() == {"Send": 23}
-    rung = [bell.job_id for _, bell in counter.queues.rung]
-    assert rung == sorted(rung, reverse=True)
-
-
-def test_a_walk_that_runs_out_of_time_forgets_nobody() -> None:
-    counter = many(5)
-    late = NOW + FORGET_AFTER
-    assert wake_resumed(counter.bell, lambda: late, late) == {}
-    ticks = (late + seconds(number) for number in range(99))
-    assert wake_resumed(counter.bell, lambda: next(ticks), late + seconds(5)) == {"Send": 3}
-    assert counter.walk(late) == {"Send": 2}
-
-
-def test_a_job_that_cannot_be_rung_is_nobody_elses_trouble() -> None:
-    counter = many(5)
-    counter.store.rows[a_job(id=f"j_{3:026}").key]["state"] = "of a later version"
-    assert counter.walk() == {"Send": 4, "Broken": 1}
-
-
-def test_a_process_of_its_own_hears_of_the_resume_from_the_item_and_not_from_what_it_knew() -> None:
-    counter = at(a_job())
-    counter.ring()
-    stale = Bell(
-        store=counter.store,
-        queues=counter.queues,
-        objects=counter.bell.objects,
-        timings=TIMINGS,
-        holding=KnownPauses(counter.store).hold,
-    )
-    assert ring(stale, JOB_ID, NOW) == Nothing()
-    counter.resume()
-    assert wake_resumed(stale, lambda: NOW + seconds(1), NOW + seconds(2)) == {"Send": 1}
 
 
 def test_two_rings_at_once_mark_a_job_once_and_so_does_its_history() -> None:

@@ -15,11 +15,11 @@ from tests.coatcheck.shift import Shift
 pytestmark = pytest.mark.usefixtures("kinds")
 
 SCRIPT = limiter(Scope.KIND, "script")
-RAVI = Order(by="ravi", at=NOW)
+FIRST = Order(by="operator-1", at=NOW)
 
 
 def paused(shift: Shift, what: str = SCRIPT) -> Shift:
-    pause(shift.store, what, RAVI)
+    pause(shift.store, what, FIRST)
     return shift
 
 
@@ -28,7 +28,7 @@ def test_a_held_job_is_not_claimed_but_owed_under_its_next_number(what: str) -> 
     shift = paused(Shift(), what)
     assert shift.works(lambda _, __: pytest.fail("it runs"))
     assert (shift.row.state, shift.row.attempt, shift.row.failures) == (State.QUEUED, 2, 0)
-    assert (shift.row.waiting, shift.row.waits_since, shift.row.paused_by) == (what, NOW, "ravi")
+    assert (shift.row.waiting, shift.row.waits_since, shift.row.paused_by) == (what, NOW, "operator-1")
     assert shift.row.due == NOW + TIMINGS.due_grace
     assert shift.message.hidden == []
 
@@ -45,7 +45,7 @@ def test_the_old_doorbell_is_stale_from_then_on_and_the_next_one_runs_after_the_
     shift.works()
     assert shift.works(bell=old)
     assert shift.row.attempt == 2
-    resume(shift.store, SCRIPT, RAVI)
+    resume(shift.store, SCRIPT, FIRST)
     shift.clock.advance_alone(0.001)
     assert shift.works(bell=old)
     assert shift.row.state is State.QUEUED
@@ -56,7 +56,7 @@ def test_the_old_doorbell_is_stale_from_then_on_and_the_next_one_runs_after_the_
 def test_a_resume_is_heard_of_before_a_job_is_taken_back_for_nothing() -> None:
     shift = paused(Shift())
     shift.works()
-    resume(shift.store, SCRIPT, RAVI)
+    resume(shift.store, SCRIPT, FIRST)
     shift.clock.advance_alone(0.001)
     assert shift.works()
     assert (shift.row.state, shift.row.attempt) == (State.SUCCEEDED, 2)

@@ -4,7 +4,7 @@ import json
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -194,30 +194,25 @@ class LiveStack:
         """How the function whose name ends so is configured."""
         return self.deployment.functions.get_function_configuration(FunctionName=self._function(word))
 
-    @contextmanager
-    def paced(self, rows_per_second: int) -> Iterator[None]:
+    def paced(self, rows_per_second: int) -> AbstractContextManager[None]:
         """Workers of the interactive lane read the source at a pace meanwhile."""
-        functions = self.deployment.functions
-        name = self._function("worker-interactive")
-        before = self.configuration(name)["Environment"]["Variables"]
+        before = self.configuration("worker-interactive")["Environment"]["Variables"]
         paced = {**before, "SOURCE_ROWS_PER_SECOND": str(rows_per_second)}
-        functions.update_function_configuration(FunctionName=name, Environment={"Variables": paced})
-        try:
-            yield
-        finally:
-            functions.update_function_configuration(FunctionName=name, Environment={"Variables": before})
+        return self._configured("worker-interactive", {"Environment": {"Variables": paced}})
+
+    def shorter_timeout(self, word: str, seconds: int) -> AbstractContextManager[None]:
+        """A function's time is shorter meanwhile."""
+        return self._configured(word, {"Timeout": seconds})
 
     @contextmanager
-    def shorter_timeout(self, word: str, seconds: int) -> Iterator[None]:
-        """A function's time is shorter meanwhile."""
-        functions = self.deployment.functions
-        name = self._function(word)
-        before = self.configuration(name)["Timeout"]
-        functions.update_function_configuration(FunctionName=name, Timeout=seconds)
+    def _configured(self, word: str, change: dict[str, Any]) -> Iterator[None]:
+        functions, name = self.deployment.functions, self._function(word)
+        before: dict[str, Any] = {**self.configuration(word)}
+        functions.update_function_configuration(FunctionName=name, **change)
         try:
             yield
         finally:
-            functions.update_function_configuration(FunctionName=name, Timeout=before)
+            functions.update_function_configuration(FunctionName=name, **{each: before[each] for each in change})
 
     @contextmanager
     def reserved_concurrency(self, word: str, number: int) -> Iterator[None]:
