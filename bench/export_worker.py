@@ -12,7 +12,7 @@ import aws_lambda_powertools  # noqa: F401  # a part of every function's memory
 from coatcheck import Result, Source
 from coatcheck.aws.clients import s3
 from coatcheck.aws.s3_objects import S3Objects
-from coatcheck.memory import MemoryObjects
+from coatcheck.memory_objects import MemoryObjects
 from coatcheck.outcome import Succeeded
 from coatcheck.testing import perform
 from coatcheck_client import marketplace
