@@ -1,8 +1,9 @@
 """The dead-letter queue: what lies in it, taken out for a while, put back or thrown away."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -33,6 +34,9 @@ class DeadLetter:
     failed_at: str = ""
     receipt: str = ""
     body: str = ""
+
+
+ByJob: TypeAlias = dict[str, list[DeadLetter]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,12 +78,12 @@ class DeadLetterQueue:
         found = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=["ApproximateNumberOfMessages"])
         return int(found["Attributes"]["ApproximateNumberOfMessages"])
 
-    def taken(self, hold_seconds: int = HOLD_SECONDS) -> Iterator[DeadLetter]:
-        """Every letter that can be received, each hidden from others for a while."""
+    def _taken(self) -> Iterator[list[DeadLetter]]:
+        """Every letter that can be received, some at a time, each hidden from others for a while."""
         while messages := self._sqs.receive_message(
-            QueueUrl=self._url, MaxNumberOfMessages=BATCH, VisibilityTimeout=hold_seconds, WaitTimeSeconds=1
+            QueueUrl=self._url, MaxNumberOfMessages=BATCH, VisibilityTimeout=HOLD_SECONDS, WaitTimeSeconds=1
         ).get("Messages"):
-            yield from map(_letter, messages)
+            yield [_letter(message) for message in messages]
 
     def put_back(self, letters: Sequence[DeadLetter]) -> None:
         self.hold(letters, seconds=0)
@@ -102,20 +106,28 @@ class DeadLetterQueue:
                 Entries=[{"Id": str(number), "ReceiptHandle": letter.receipt} for number, letter in enumerate(batch)],
             )
 
-    def selected(self, wanted: Wanted, seen: Callable[[int], None] = lambda _: None) -> list[DeadLetter]:
-        """The letters that are meant, taken out; the others are put back. `seen` is told how many were looked at."""
-        meant: list[DeadLetter] = []
+    @contextmanager
+    def selected(self, wanted: Wanted, seen: Callable[[int], None] = lambda _: None) -> Iterator[ByJob]:
+        """The letters that are meant, by their jobs; what is left of them at the end is put back, come what may.
+
+        `seen` is told how many were looked at. A message that is none of ours has no job.
+        """
+        meant: ByJob = {}
         others: list[DeadLetter] = []
         try:
-            for number, letter in enumerate(self.taken(), start=1):
-                (meant if wanted.admits(letter) else others).append(letter)
-                seen(number)
-        except BaseException:
-            self.put_back(meant)
-            raise
-        finally:
+            for letters in self._taken():
+                for letter in letters:
+                    (meant.setdefault(letter.job_id, []) if wanted.admits(letter) else others).append(letter)
+                seen(len(others) + len(all_of(meant)))
             self.put_back(others)
-        return meant
+            others.clear()
+            yield meant
+        finally:
+            self.put_back([*others, *all_of(meant)])
+
+
+def all_of(letters: ByJob) -> list[DeadLetter]:
+    return [letter for several in letters.values() for letter in several]
 
 
 def redrive(deployment: Deployment, job_ids: Sequence[str]) -> list[Redriven]:

@@ -67,7 +67,7 @@ class NotUnderstood(Trouble):
 
 
 def accepted(answer: Answer) -> Answer:
-    """Raises Refused; Unreachable for an answer that was cut before its body, and does not even know."""
+    """Raises Refused; Unreachable for an answer that was cut within its headers, so that its length is unknown."""
     if answer.status >= 300:
         raise Refused(answer)
     if not answer.body:

@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from typing import Annotated
 
@@ -16,10 +17,12 @@ from coatcheck_client.commands.options import Json, Stage
 from coatcheck_client.dead_letters import (
     BATCH,
     HOLD_SECONDS,
+    ByJob,
     DeadLetter,
     DeadLetterQueue,
     Redriven,
     Wanted,
+    all_of,
     batches,
     looked_at,
     note_purge,
@@ -57,15 +60,16 @@ def list_(
     kind: Kind = None, tenant: Tenant = None, error: Error = None, json: Json = False, stage: Stage = LOCAL
 ) -> None:
     """Show the jobs that have a dead letter, one line each."""
-    letters = _looked_at(find_deployment(stage), Wanted(kind=kind, tenant=tenant, error=error))
-    jobs = _by_job(letters)
+    with _selected(DeadLetterQueue(find_deployment(stage)), Wanted(kind=kind, tenant=tenant, error=error)) as letters:
+        newest = sorted((several[-1] for several in letters.values()), key=lambda letter: letter.failed_at)
+        messages = len(all_of(letters))
     if json:
-        for letter in jobs.values():
+        for letter in newest:
             print(msgspec.json.encode(_shown(letter)).decode())  # noqa: T201 (the command's output)
         return
     job = Column("job", no_wrap=True, min_width=JOB_ID_LENGTH)  # it is what the other commands want
     table = Table(job, "tenant", "kind", "failures", "error", "failed at (UTC)", box=None)
-    for letter in sorted(jobs.values(), key=lambda letter: letter.failed_at):
+    for letter in newest:
         table.add_row(
             letter.job_id or "(no dead letter)",
             letter.tenant,
@@ -74,19 +78,20 @@ def list_(
             letter.error_type,
             letter.failed_at[:19],
         )
-    if jobs:
+    if newest:
         _console.print(table)
-    _errors.print(f"{_counted(len(jobs), 'job')}, {_counted(len(letters), 'message')}")
+    _errors.print(f"{_counted(len(newest), 'job')}, {_counted(messages, 'message')}")
 
 
 @app.command()
 def show(job: Annotated[str, typer.Argument(help="The job's id.")], stage: Stage = LOCAL) -> None:
     """Show one job's dead letter, its status and its history, as JSON."""
     deployment = find_deployment(stage)
-    letters = _looked_at(deployment, Wanted(job_ids=frozenset({job})))
-    if not letters:
+    with _selected(DeadLetterQueue(deployment), Wanted(job_ids=frozenset({job}))) as letters:
+        found = all_of(letters)
+    if not found:
         raise NoLetter(job)
-    known = {"letter": _shown(letters[0]), **looked_at(deployment, job)}
+    known = {"letter": _shown(found[0]), **looked_at(deployment, job)}
     print(msgspec.json.format(msgspec.json.encode(known)).decode())  # noqa: T201 (the command's output)
 
 
@@ -107,54 +112,42 @@ def redrive_(
     """
     deployment = find_deployment(stage)
     queue = DeadLetterQueue(deployment)
-    meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
-    _check_found(jobs, meant)
-    if dry_run or not meant:
-        queue.put_back(meant)
-        _count("would be tried again", meant)
-        return
-    if not (jobs or kind or tenant or error or yes or typer.confirm(f"Try all {len(_by_job(meant))} jobs again?")):
-        queue.put_back(meant)
-        return
-    by_job = _grouped(meant)
-    queue.put_back(by_job.pop("", []))  # what is no letter of ours stays
-    done = _redriven(deployment, queue, by_job, per_second)
+    wanted = Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error)
+    with _selected(queue, wanted) as meant:
+        _check_found(jobs, meant)
+        if dry_run or not meant:
+            _count("would be tried again", meant)
+            return
+        if not (yes or wanted != Wanted() or typer.confirm(f"Try all {len(meant)} jobs again?")):
+            return
+        done = _redriven(deployment, queue, meant, per_second)
     refused = sum(answer.retried_as is None for answer in done)
     _errors.print(f"tried again: {_counted(len(done) - refused, 'job')}; refused, and still in the queue: {refused}")
     if refused:
         raise typer.Exit(ExitCode.REFUSED)
 
 
-def _redriven(
-    deployment: Deployment, queue: DeadLetterQueue, by_job: dict[str, list[DeadLetter]], per_second: float
-) -> list[Redriven]:
-    """Try jobs again at a pace, and tell of each. Letters of jobs that are not reached are put back, come what may."""
+def _redriven(deployment: Deployment, queue: DeadLetterQueue, meant: ByJob, per_second: float) -> list[Redriven]:
+    """Try jobs again at a pace, and tell of each. Letters of those that are tried again are gone, others are left."""
     done: list[Redriven] = []
-    size = max(1, min(BATCH, int(per_second)))
+    job_ids = [job_id for job_id in meant if job_id]
     held_at = time.monotonic()
-    try:
-        with Progress(console=_errors, disable=not _errors.is_terminal) as progress:
-            task = progress.add_task("trying again", total=len(by_job))
-            for batch in batches(list(by_job), size):
-                due = time.monotonic() + len(batch) / per_second
-                for answer in redrive(deployment, batch):
-                    letters = by_job.pop(answer.job_id)
-                    (queue.put_back if answer.retried_as is None else queue.throw_away)(letters)
-                    done.append(answer)
-                    _console.print(answer.job_id, _became(answer))
-                progress.advance(task, len(batch))
-                if time.monotonic() - held_at > HOLD_SECONDS / 3:
-                    queue.hold(_letters(by_job))
-                    held_at = time.monotonic()
-                if by_job:
-                    time.sleep(max(0.0, due - time.monotonic()))  # the pace that was asked for
-    finally:
-        queue.put_back(_letters(by_job))
+    with Progress(console=_errors, disable=not _errors.is_terminal) as progress:
+        task = progress.add_task("trying again", total=len(job_ids))
+        for batch in batches(job_ids, max(1, min(BATCH, int(per_second)))):
+            due = time.monotonic() + len(batch) / per_second
+            for answer in redrive(deployment, batch):
+                if answer.retried_as is not None:
+                    queue.throw_away(meant.pop(answer.job_id))
+                done.append(answer)
+                _console.print(answer.job_id, _became(answer))
+            progress.advance(task, len(batch))
+            if time.monotonic() - held_at > HOLD_SECONDS / 3:
+                queue.hold(all_of(meant))
+                held_at = time.monotonic()
+            if len(done) < len(job_ids):
+                time.sleep(max(0.0, due - time.monotonic()))  # the pace that was asked for
     return done
-
-
-def _letters(by_job: dict[str, list[DeadLetter]]) -> list[DeadLetter]:
-    return [letter for letters in by_job.values() for letter in letters]
 
 
 @app.command()
@@ -170,51 +163,38 @@ def purge(
     """Throw dead letters away. The jobs stay as they are, and can still be tried again by their ids over the API."""
     deployment = find_deployment(stage)
     queue = DeadLetterQueue(deployment)
-    meant = _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error))
-    _check_found(jobs, meant)
-    _count("would be thrown away" if dry_run else "to throw away", meant)
-    if dry_run or not meant or not (yes or typer.confirm("Throw them away?")):
-        queue.put_back(meant)
-        return
-    note_purge(deployment, [job_id for job_id in _grouped(meant) if job_id])
-    queue.throw_away(meant)
-    _errors.print(f"thrown away: {_counted(len(meant), 'message')}")
+    with _selected(queue, Wanted(job_ids=frozenset(jobs or ()), kind=kind, tenant=tenant, error=error)) as meant:
+        _check_found(jobs, meant)
+        _count("would be thrown away" if dry_run else "to throw away", meant)
+        if dry_run or not meant or not (yes or typer.confirm("Throw them away?")):
+            return
+        letters = all_of(meant)
+        note_purge(deployment, [job_id for job_id in meant if job_id])
+        queue.throw_away(letters)
+        meant.clear()
+    _errors.print(f"thrown away: {_counted(len(letters), 'message')}")
 
 
-def _check_found(jobs: list[str] | None, meant: Sequence[DeadLetter]) -> None:
+def _check_found(jobs: list[str] | None, meant: ByJob) -> None:
     """Raises NoLetter if there is none of any of the jobs that were named."""
     if jobs and not meant:
         raise NoLetter(", ".join(jobs))
 
 
-def _looked_at(deployment: Deployment, wanted: Wanted) -> list[DeadLetter]:
-    queue = DeadLetterQueue(deployment)
-    letters = _selected(queue, wanted)
-    queue.put_back(letters)
-    return letters
+@contextmanager
+def _selected(queue: DeadLetterQueue, wanted: Wanted) -> Iterator[ByJob]:
+    with ExitStack() as stack:
+        with Progress(console=_errors, disable=not _errors.is_terminal, transient=True) as progress:
+            task = progress.add_task("reading", total=queue.count() or None)
+            selected = queue.selected(wanted, lambda number: progress.update(task, completed=number))
+            letters = stack.enter_context(selected)
+        yield letters
 
 
-def _selected(queue: DeadLetterQueue, wanted: Wanted) -> list[DeadLetter]:
-    with Progress(console=_errors, disable=not _errors.is_terminal, transient=True) as progress:
-        task = progress.add_task("reading", total=queue.count() or None)
-        return queue.selected(wanted, lambda number: progress.update(task, completed=number))
-
-
-def _by_job(letters: Iterable[DeadLetter]) -> dict[str, DeadLetter]:
-    return {letter.job_id: letter for letter in letters}
-
-
-def _grouped(letters: Iterable[DeadLetter]) -> dict[str, list[DeadLetter]]:
-    grouped: dict[str, list[DeadLetter]] = {}
-    for letter in letters:
-        grouped.setdefault(letter.job_id, []).append(letter)
-    return grouped
-
-
-def _count(what: str, letters: Sequence[DeadLetter]) -> None:
-    jobs = _by_job(letters)
-    _errors.print(f"{what}: {_counted(len(jobs), 'job')}, {_counted(len(letters), 'message')}")
-    for (kind, error), number in Counter((each.kind, each.error_type) for each in jobs.values()).most_common():
+def _count(what: str, letters: ByJob) -> None:
+    _errors.print(f"{what}: {_counted(len(letters), 'job')}, {_counted(len(all_of(letters)), 'message')}")
+    sorts = Counter((several[-1].kind, several[-1].error_type) for several in letters.values())
+    for (kind, error), number in sorts.most_common():
         _errors.print(f"  {number:6,}  {kind}  {error}")
 
 
