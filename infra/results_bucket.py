@@ -54,7 +54,13 @@ class ResultsBucket(Construct):
     def let_remove(self, function: PythonFunction) -> None:
         """What a cancelled job had begun to write is removed by whoever rings it."""
         self._tell(function)
-        function.allow("s3:AbortMultipartUpload", "s3:DeleteObject", on=[self.bucket.arn_for_objects(f"{RESULTS}*")])
+        # A delete on the condition of an entity tag has to read it.
+        function.allow(
+            "s3:AbortMultipartUpload",
+            "s3:DeleteObject",
+            "s3:GetObject",
+            on=[self.bucket.arn_for_objects(f"{RESULTS}*")],
+        )
         function.allow("s3:ListBucket", "s3:ListBucketMultipartUploads", on=[self.bucket.bucket_arn])
 
     def _let_miss(self, function: PythonFunction) -> None:

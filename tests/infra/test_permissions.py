@@ -27,7 +27,7 @@ JOB_ITEMS = table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
 RING = (
     JOB_ITEMS
     | table("JobsTable/index/due", "Query")
-    | objects("results", "AbortMultipartUpload", "DeleteObject")
+    | objects("results", "AbortMultipartUpload", "DeleteObject", "GetObject")
     | {("s3:ListBucket", "ResultsBucket"), ("s3:ListBucketMultipartUploads", "ResultsBucket")}
     | {("sqs:SendMessage", queue) for queue in ("InteractiveQueue", "BulkQueue", "WakeQueue", "DeadLetterQueue")}
 )

@@ -72,7 +72,16 @@ class S3Objects:
             for found in self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
                 for each in found.get("Contents", []):
                     if each["LastModified"] <= before:
-                        self._client.delete_object(Bucket=bucket, Key=each["Key"])
+                        self._delete(each["Key"], each["ETag"])
+
+    def _delete(self, key: str, etag: str) -> None:
+        """That very object: what replaced it since it was listed stays."""
+        try:
+            with suppress(ObjectExists), _errors(key):
+                self._client.delete_object(Bucket=self._bucket, Key=key, IfMatch=etag)
+        except ClientError as error:
+            if code_of(error) != "NoSuchKey":
+                raise
 
     def _abort(self, key: str, upload_id: str) -> None:
         with suppress(UploadGone), _errors(key, upload_id):

@@ -1,6 +1,7 @@
 """The results bucket: links, and refusals by their codes."""
 
 import gzip
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
@@ -15,7 +16,7 @@ from coatcheck.aws.s3_objects import S3Objects
 from coatcheck.objects import ObjectExists, PartLost, UploadGone
 from coatcheck.output import Output
 from coatcheck.store import Unavailable
-from tests.coatcheck.cloud import BUCKET, REGION, Cloud, Mishaps, through
+from tests.coatcheck.cloud import BUCKET, REGION, Cloud, Mishaps, through, watched
 
 
 class S3Mishaps(Mishaps):
@@ -53,6 +54,29 @@ def test_a_refused_completion_means_what_its_code_says(
     assert aws.s3 is not None
     with pytest.raises(meaning):
         objects_with(status, code).complete("k", "u", [(1, '"e"')])
+
+
+def test_only_the_object_that_was_listed_is_deleted_and_not_what_replaced_it_meanwhile(aws: Cloud) -> None:
+    objects = S3Objects(clients.s3(), BUCKET)
+    objects.put("results/acme/gone/a", b"1", nonce="n", content_type="text/plain")
+    listed = objects.head("results/acme/gone/a")
+    assert listed is not None
+    with watched(clients.s3(), "DeleteObject") as deleted:
+        objects.remove("results/acme/gone/", before=datetime(2100, 1, 1, tzinfo=UTC))
+    assert [(each["Key"], each["IfMatch"]) for each in deleted] == [(listed.key, listed.etag)]
+
+
+@pytest.mark.parametrize(("status", "code"), [(412, "PreconditionFailed"), (404, "NoSuchKey")])
+def test_an_object_that_was_replaced_or_is_gone_is_nothing_to_delete(aws: Cloud, status: int, code: str) -> None:
+    assert aws.s3 is not None
+    objects_with(status, code)._delete("results/acme/gone/a", '"e"')
+
+
+@pytest.mark.parametrize(("status", "code"), [(503, "SlowDown"), (409, "ConditionalRequestConflict")])
+def test_a_delete_that_cannot_be_decided_is_tried_again_later(aws: Cloud, status: int, code: str) -> None:
+    assert aws.s3 is not None
+    with pytest.raises(Unavailable):
+        objects_with(status, code)._delete("results/acme/gone/a", '"e"')
 
 
 def link(aws: Cloud, **how: Any) -> tuple[str, dict[str, list[str]]]:
