@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -27,7 +28,7 @@ class InvalidArgs(Exception):
 
 def checked_args(args_type: type, value: Mapping[str, object], at: str = "/args") -> Any:
     """The args as a value of the kind's dataclass. Raises InvalidArgs with every fault of the outer level."""
-    hints = get_type_hints(args_type, include_extras=True)
+    hints = _hints(args_type)
     faults = list(_unknown(args_type, value, at))
     known: dict[str, object] = {}
     for each in fields(args_type):
@@ -45,6 +46,11 @@ def checked_args(args_type: type, value: Mapping[str, object], at: str = "/args"
         return args_type(**known)
     except (ValueError, TypeError) as error:  # a kind may check its args further in __post_init__
         raise InvalidArgs((Fault(pointer=at, detail=str(error)),)) from error
+
+
+@cache
+def _hints(args_type: type) -> dict[str, Any]:
+    return get_type_hints(args_type, include_extras=True)
 
 
 def _unknown(args_type: type, value: Mapping[str, object], at: str) -> Iterator[Fault]:
@@ -93,7 +99,7 @@ def _inside(value: object, hint: Any) -> Iterator[tuple[str, object, Any]]:
     origin, parts = get_origin(hint), get_args(hint)
     match value:
         case Mapping() if isinstance(hint, type) and is_dataclass(hint):
-            hints = get_type_hints(hint, include_extras=True)
+            hints = _hints(hint)
             yield from ((name, item, hints[name]) for name, item in value.items() if name in hints)
         case Mapping() if origin is dict:
             yield from ((name, item, parts[1]) for name, item in value.items())

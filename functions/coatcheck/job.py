@@ -7,7 +7,7 @@ from zlib import crc32
 
 import msgspec
 
-from coatcheck.row import Row, Value, encoded_row, moment
+from coatcheck.row import Row, encoded_row, moment
 from coatcheck.write import Key, Table
 
 DUE_SHARDS = 8
@@ -207,12 +207,11 @@ def row_of(job: Job) -> Row:
 
 def job_of(row: Row) -> Job:
     """The job of a row. Attributes that this version does not know are passed over."""
-    return msgspec.convert({name: _decoded(name, value) for name, value in row.items()}, Job)
-
-
-def _decoded(name: str, value: Value) -> object:
-    if name in TIMES and isinstance(value, int):
-        return moment(value)
-    if name in DURATIONS and isinstance(value, int):
-        return timedelta(milliseconds=value)
-    return value
+    values: dict[str, object] = dict(row)
+    for name in TIMES & row.keys():
+        if isinstance(value := row[name], int):
+            values[name] = moment(value)
+    for name in DURATIONS & row.keys():
+        if isinstance(value := row[name], int):
+            values[name] = timedelta(milliseconds=value)
+    return msgspec.convert(values, Job)

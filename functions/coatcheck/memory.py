@@ -112,7 +112,8 @@ class MemoryStore:
             row = self._copied(write.row)
         else:
             row = {**self._copied(write.set_if_absent), **self.rows[write.key], **self._copied(write.set)}
-            row = {name: value for name, value in row.items() if name not in write.remove}
+            for name in write.remove & row.keys():
+                del row[name]
         check_item(write.key, row)
         self.rows[write.key] = row
         return row

@@ -4,14 +4,12 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 Value: TypeAlias = "str | int | bool | list[Value] | dict[str, Value]"
 Row: TypeAlias = dict[str, Value]
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
-EPOCH = datetime.fromtimestamp(0, UTC)
+PLAIN = frozenset({str, int, bool})
 
 
 def milliseconds(moment: datetime) -> int:
@@ -26,11 +24,11 @@ def moment(value: int) -> datetime:
 
 def encoded(value: object) -> Value:
     """A domain value as a row holds it: times and durations in milliseconds, values as maps without their gaps."""
+    if type(value) in PLAIN:
+        return cast("Value", value)
     match value:
         case Enum():
             return encoded(value.value)
-        case str() | bool() | int():
-            return value
         case datetime():
             return milliseconds(value)
         case timedelta():

@@ -30,7 +30,7 @@ class Network:
             return effect()
         machine = self.world.scheduler.me.machine
         fault = self._plotted(what, about) or self.world.chaos.at_call(self.world.now, reads=reads)
-        self.world.scheduler.sleep(self.world.random.randrange(2, 18))
+        self.world.scheduler.sleep(2 + int(16 * self.world.random.random()))
         if beats and self.world.strikes(Fault.BEATS_SLOW, 0.01):
             self.world.trouble(Fault.BEATS_SLOW)
             self.world.scheduler.sleep(self._share_of_lease(0.1, 0.8))

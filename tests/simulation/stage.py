@@ -1,5 +1,6 @@
 """Puts the real handlers into the simulated world: what they take from AWS and the process, they take from here."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
@@ -35,6 +36,9 @@ from tests.simulation.world import LANES, World
 KINDS = Path(__file__).parent / "kinds"
 PART_BYTES = 8
 """Parts of 5 MiB would only cost time: the bucket here refuses what is smaller than this."""
+
+DUE_SHARDS = 2
+"""Walks over more would only cost time: two show what eight do."""
 
 HANDLERS: dict[str, Handler] = {
     "submit": submit.handler,
@@ -91,6 +95,8 @@ def set_up() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jobs, "__path__", [*jobs.__path__, str(KINDS)])
         patch.setattr(memory_objects, "MINIMUM_PART_BYTES", PART_BYTES)
+        for name in ("job", "load", "supervisor"):
+            patch.setattr(sys.modules[f"coatcheck.{name}"], "DUE_SHARDS", DUE_SHARDS)
         patch.setattr(registry, "names", lambda: sandbox().kinds)
         patch.setattr(settings, "timings", lambda: world().timings)
         patch.setattr(settings, "lanes", lambda: LANES)

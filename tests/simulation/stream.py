@@ -44,7 +44,7 @@ class Consumer:
     def offer(self, change: Change) -> None:
         lane = crc32(change.key.id.encode()) % LANES
         self.lanes[lane].append(change)
-        self.world.after(self.world.random.randrange(20, 400), lambda: self._feed(lane))
+        self.world.after(self.world.random.randrange(20, 900), lambda: self._feed(lane))
 
     @property
     def at_rest(self) -> bool:

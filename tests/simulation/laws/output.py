@@ -1,10 +1,12 @@
 """What jobs leave: the winner's result whole, and nothing of the cancelled."""
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
 
 from coatcheck.context import output_prefix
+from coatcheck.row import moment
 from tests.simulation.laws import Found, law
 from tests.simulation.moves import block
 from tests.simulation.scheduler import EPOCH
@@ -35,19 +37,21 @@ def a_result_is_the_successful_ones_alone(run: Run) -> Found:
 
 @law
 def the_cancelled_leave_no_output(run: Run) -> Found:
-    """But for what a zombie wrote after the end, which the bucket's lifecycle ends."""
+    """But for what the bucket's lifecycle ends: what a zombie wrote after the end, or what was written before it where
+    the clock of whoever ended the job had been set back by more than clocks may be apart."""
     bucket = run.world.bucket
-    cancelled = {change.key.id: change.at for change in run.world.changes if change.new["state"] == "cancelled"}
-    ends: dict[str, int] = {}
+    apart = run.world.timings.clocks_apart
+    ends: dict[str, datetime] = {}
     for change in run.world.changes:
-        if change.key.id in cancelled and change.new["state"] == "cancelled":
-            ends.setdefault(change.key.id, change.at)
+        if change.new["state"] == "cancelled":
+            said: Any = change.new["finished_at"]
+            ends.setdefault(change.key.id, min(EPOCH + timedelta(milliseconds=change.at), moment(said) + apart))
     for row in job_rows(run.world):
         if row["state"] != "cancelled" or "retried_as" in row:
             continue
         prefix = output_prefix(row["tenant"], row["root"])
         begun = [each.begun_at for each in bucket.uploads.values() if each.key.startswith(prefix)]
         stored = [at for key, at in bucket._stored_at.items() if key.startswith(prefix)]
-        left = [at for at in begun + stored if (at - EPOCH).total_seconds() * 1000 <= ends[str(row["id"])]]
+        left = [at for at in begun + stored if at <= ends[str(row["id"])]]
         if left:
             yield str(row["id"]), f"was cancelled, and what was written at {left} is still there"
