@@ -139,7 +139,10 @@ class Api(Construct):
 
     def _add_stage(self) -> None:
         access_logs = logs.LogGroup(
-            self, "AccessLogs", retention=self._config.log_retention, removal_policy=cdk.RemovalPolicy.DESTROY
+            self,
+            "AccessLogs",
+            retention=logs.RetentionDays[self._config.log_retention],
+            removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         apigateway.CfnStage(
             self,

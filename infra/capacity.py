@@ -1,9 +1,12 @@
-"""Capacity: what is expected, what the source can serve, and the lanes that share the workers that follow."""
+"""Capacity: what is expected, what the source and the API let in, and the lanes that share the workers that follow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from math import ceil
+from math import inf
+
+from coatcheck.run.settings import Issuer
+from infra.sizing import LEAST_CONCURRENCY_OF_A_MAPPING, busy_workers, slots_needed, source_slots
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,10 +17,21 @@ class Load:
     mean_duration_seconds: float
     target_utilisation: float
 
+    def __post_init__(self) -> None:
+        if not (0 < self.arrivals_per_second < inf and 0 < self.mean_duration_seconds < inf):
+            raise ValueError("arrivals_per_second and mean_duration_seconds are above 0")
+        if not 0 < self.target_utilisation <= 1:
+            raise ValueError(f"target_utilisation is {self.target_utilisation}, not above 0 and at most 1")
+
+    @property
+    def busy(self) -> float:
+        """Workers that are at work on average."""
+        return busy_workers(arrivals_per_second=self.arrivals_per_second, duration_seconds=self.mean_duration_seconds)
+
     @property
     def slots(self) -> int:
-        """Workers that are busy for `target_utilisation` of the time under this load (Little's law)."""
-        return ceil(self.arrivals_per_second * self.mean_duration_seconds / self.target_utilisation)
+        """Workers that are busy for `target_utilisation` of the time under this load."""
+        return slots_needed(busy=self.busy, target_utilisation=self.target_utilisation)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +58,27 @@ class Source:
         """How many paced workers the database can serve."""
         if self.rows_per_second is None or self.rows_per_second_per_worker is None:
             return None
-        return self.rows_per_second // self.rows_per_second_per_worker
+        return source_slots(
+            rows_per_second=self.rows_per_second, rows_per_second_per_worker=self.rows_per_second_per_worker
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ApiConfig:
+    requests_per_second: int
+    request_burst: int
+    authorizer_cache_seconds: int
+    """Between 0 and 60: a revoked key works for so long, and a poll costs no lookup for so long."""
+
+    issuer: Issuer | None = None
+    """Whose tokens are taken beside API keys: any OpenID Connect issuer. The tenant is what a claim of theirs says."""
+
+    waiters: int
+    """How many answers may be held at once. Reserved, so that they never take what submits and workers need."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.authorizer_cache_seconds <= 60:
+            raise ValueError(f"authorizer_cache_seconds is {self.authorizer_cache_seconds}, not within 0 and 60")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,4 +122,7 @@ def split(slots: int, lanes: Sequence[LaneConfig]) -> dict[str, int]:
     """Slots of each lane by its name. They add up to `slots` where no lane needs the service's minimum of 2."""
     shares = list(accumulate((lane.share for lane in lanes), initial=0))
     borders = [round(slots * share / shares[-1]) for share in shares]
-    return {lane.name: max(2, after - before) for lane, (before, after) in zip(lanes, pairwise(borders), strict=True)}
+    return {
+        lane.name: max(LEAST_CONCURRENCY_OF_A_MAPPING, after - before)
+        for lane, (before, after) in zip(lanes, pairwise(borders), strict=True)
+    }

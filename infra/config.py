@@ -5,11 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 
-from aws_cdk.aws_logs import RetentionDays
-
-from coatcheck.run.settings import Issuer
 from coatcheck.timings import Timings
-from infra.capacity import FunctionSize, LaneConfig, Load, Source, split
+from infra.capacity import ApiConfig, FunctionSize, LaneConfig, Load, Source, split
+from infra.sizing import MOST_CONCURRENCY_OF_A_MAPPING, drain_line
 
 
 class Stage(StrEnum):
@@ -18,24 +16,6 @@ class Stage(StrEnum):
     LOCAL = "local"
     DEV = "dev"
     PROD = "prod"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApiConfig:
-    requests_per_second: int
-    request_burst: int
-    authorizer_cache_seconds: int
-    """Between 0 and 60: a revoked key works for so long, and a poll costs no lookup for so long."""
-
-    issuer: Issuer | None = None
-    """Whose tokens are taken beside API keys: any OpenID Connect issuer. The tenant is what a claim of theirs says."""
-
-    waiters: int
-    """How many answers may be held at once. Reserved, so that they never take what submits and workers need."""
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.authorizer_cache_seconds <= 60:
-            raise ValueError(f"authorizer_cache_seconds is {self.authorizer_cache_seconds}, not within 0 and 60")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,9 +96,12 @@ class Config:
     """The dispatcher, the wake function and the one for unstarted messages."""
 
     supervisor_function: FunctionSize
-    log_retention: RetentionDays
+    log_retention: str
+    """A name of CDK's RetentionDays; `coatcheck plan` reads this file, and CDK takes a second to import."""
+
     stream: StreamConfig = field(default_factory=StreamConfig)
     alarms: AlarmConfig = field(default_factory=AlarmConfig)
+    lane_line_minutes: int = 15
     keep_access_logs_days: int = 90
     log_level: str = "INFO"
 
@@ -126,6 +109,12 @@ class Config:
         for lane in self.lanes:
             if not 1 <= lane.size.timeout_seconds <= 900:
                 raise ValueError(f"lane {lane.name}: a function runs for 1 to 900 seconds")
+        for name, slots in self.maximum_concurrency.items():
+            if slots > MOST_CONCURRENCY_OF_A_MAPPING:
+                raise ValueError(
+                    f"lane {name}: {slots:,} slots, and a mapping has {MOST_CONCURRENCY_OF_A_MAPPING:,} at most: "
+                    "split it into several lanes (docs/capacity.md)"
+                )
 
     @property
     def is_local(self) -> bool:
@@ -140,6 +129,14 @@ class Config:
     def maximum_concurrency(self) -> dict[str, int]:
         """Slots of each lane by its name."""
         return split(self.slots, self.lanes)
+
+    @property
+    def lane_lines(self) -> dict[str, int]:
+        """How many jobs each lane drains in `lane_line_minutes`: what waits beyond that waits for too long."""
+        mean = self.load.mean_duration_seconds
+        return {
+            name: drain_line(slots, mean, self.lane_line_minutes) for name, slots in self.maximum_concurrency.items()
+        }
 
     @property
     def keep_results_days(self) -> int:
@@ -187,7 +184,7 @@ _PROD = Config(
     waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
-    log_retention=RetentionDays.THREE_MONTHS,
+    log_retention="THREE_MONTHS",
 )
 
 _DEV = Config(
@@ -202,7 +199,7 @@ _DEV = Config(
     waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=120),
-    log_retention=RetentionDays.TWO_WEEKS,
+    log_retention="TWO_WEEKS",
 )
 
 _LOCAL = Config(
@@ -232,7 +229,7 @@ _LOCAL = Config(
     waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=10),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=70),
-    log_retention=RetentionDays.ONE_DAY,
+    log_retention="ONE_DAY",
     stream=StreamConfig(parallelization_factor=1),
     alarms=AlarmConfig(period_seconds=10),
 )

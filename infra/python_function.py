@@ -48,7 +48,7 @@ class PythonFunction(Construct):
             self,
             "Logs",
             log_group_name=f"/aws/lambda/{full_name}",
-            retention=config.log_retention,
+            retention=logs.RetentionDays[config.log_retention],
             removal_policy=cdk.RemovalPolicy.DESTROY,
         )
         self.function = lambda_.Function(

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from coatcheck.timings import Timings
-from infra.capacity import FunctionSize, Source
-from infra.config import CONFIGS, ApiConfig, Config, Stage, configured
+from infra.capacity import ApiConfig, FunctionSize, Source
+from infra.config import CONFIGS, Config, Stage, configured
 
 EVERY_STAGE = pytest.mark.parametrize("config", CONFIGS.values(), ids=lambda config: config.stage)
 
@@ -26,6 +26,24 @@ def test_lanes_get_all_slots_and_at_least_the_two_that_the_service_wants(config:
     assert min(config.maximum_concurrency.values()) >= 2
     assert sum(config.maximum_concurrency.values()) >= config.slots
     assert sum(config.maximum_concurrency.values()) <= config.slots + len(config.lanes)
+
+
+def test_a_lanes_line_is_what_it_drains_in_a_quarter_of_an_hour() -> None:
+    # 69 and 17 workers, two minutes a job
+    assert CONFIGS[Stage.PROD].lane_lines == {"interactive": 517, "bulk": 127}
+
+
+@EVERY_STAGE
+def test_every_lane_has_a_line(config: Config) -> None:
+    assert config.lane_lines.keys() == config.maximum_concurrency.keys()
+    assert min(config.lane_lines.values()) >= 1
+
+
+def test_a_lane_that_no_mapping_could_feed_is_refused() -> None:
+    config = CONFIGS[Stage.PROD]
+    flood = replace(config.load, arrivals_per_second=10_000 * 4 / 3600, mean_duration_seconds=240)
+    with pytest.raises(ValueError, match=r"lane interactive: 3,048 slots.* 1,000 at most"):
+        replace(config, load=flood, source=Source())
 
 
 def test_a_slow_source_bounds_the_slots() -> None:
