@@ -54,6 +54,9 @@ class Timings:
     keep_row: timedelta = timedelta(days=30)
     keep_result: timedelta = timedelta(days=7)
     keep_key: timedelta = timedelta(days=7)
+    keep_schedule: timedelta = timedelta(days=400)
+    """How long a schedule's record stays after its last tick: longer than a year is, and than any job lives."""
+
     result_link: timedelta = timedelta(minutes=5)
     """How long a presigned link lives. It dies with the function's session at the latest, whatever it says."""
 

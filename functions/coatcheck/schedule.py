@@ -1,0 +1,112 @@
+"""Schedules: what is to be done when, for whom, and the event that EventBridge Scheduler hands over at each tick."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from coatcheck.caller import TENANT
+from coatcheck.cron import Cron
+from coatcheck.timetable import At, Gap, Timetable, gaps, moment_of, skipped, timetable, zone_of
+
+NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+LONGEST_NAME = 48
+LONGEST_ZONE = 50
+SCHEDULED_TIME = "<aws.scheduler.scheduled-time>"
+"""EventBridge Scheduler writes the tick's time in its place, also within args.
+
+https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-context-attributes.html
+"""
+
+
+class Origin(StrEnum):
+    """Who keeps a schedule: infra/config.py, whose deployment makes it, or the command."""
+
+    CONFIG = "config"
+    COMMAND = "command"
+
+
+class InvalidSchedule(Exception):
+    """A schedule that would not do what it says."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"the schedule {name!r}: {why}")
+        self.name = name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """A job to submit at each tick. `expression` is in the wall time of `timezone`, by its IANA name.
+
+    Without `overlap` a tick is skipped, and counted, while the schedule's last job is open.
+    """
+
+    name: str
+    tenant: str
+    kind: str
+    expression: str
+    timezone: str = "UTC"
+    args: Mapping[str, object] = field(default_factory=dict)
+    lane: str | None = None
+    overlap: bool = True
+    enabled: bool = True
+
+    def event(self, origin: Origin) -> dict[str, object]:
+        """What the ticker is invoked with at each tick."""
+        lane = {} if self.lane is None else {"lane": self.lane}
+        return {
+            "schedule": self.name,
+            "scheduled_time": SCHEDULED_TIME,
+            "tenant": self.tenant,
+            "request": {"kind": self.kind, "args": dict(self.args), **lane},
+            "overlap": self.overlap,
+            "origin": origin.value,
+        }
+
+
+def check(schedule: Schedule, now: datetime | None = None) -> list[str]:
+    """What its ticks leave out because clocks go forward, within a year from `now`, as sentences.
+
+    Raises InvalidSchedule, NotAnExpression, UnknownZone. Whether the kind takes the args is not looked at. Without
+    `now`, a single time may be past and nothing is said of what is left out.
+    """
+    if not NAME.fullmatch(schedule.name) or len(schedule.name) > LONGEST_NAME:
+        raise InvalidSchedule(schedule.name, f"a name has 1 to {LONGEST_NAME} of a-z, 0-9 and single dashes between")
+    if not TENANT.fullmatch(schedule.tenant):
+        raise InvalidSchedule(schedule.name, f"{schedule.tenant!r} is no name of a tenant")
+    if len(schedule.timezone) > LONGEST_ZONE:
+        raise InvalidSchedule(schedule.name, f"its time zone's name is longer than {LONGEST_ZONE}")
+    when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
+    if isinstance(when, At):
+        _check_single(schedule, when, now)
+    if now is None:
+        return []
+    return [_told(schedule, gap, times) for gap in gaps(zone, now) if (times := _left_out(when, gap))]
+
+
+def _check_single(schedule: Schedule, when: At, now: datetime | None) -> None:
+    moment = moment_of(when.wall, zone_of(schedule.timezone))
+    if moment is None:
+        later = when.wall + timedelta(hours=1)
+        raise InvalidSchedule(
+            schedule.name,
+            f"{schedule.timezone} never shows {when.wall:%Y-%m-%d %H:%M}, because its clocks go forward then: "
+            f"write at({later.isoformat()}), or the time in UTC with the time zone UTC",
+        )
+    if now is not None and moment <= now:
+        raise InvalidSchedule(schedule.name, f"{when.wall:%Y-%m-%d %H:%M} in {schedule.timezone} is past")
+
+
+def _left_out(when: Timetable, gap: Gap) -> list[datetime]:
+    """An hourly timetable loses no more than the hour itself."""
+    return skipped(when, gap) if isinstance(when, Cron) and not when.hourly else []
+
+
+def _told(schedule: Schedule, gap: Gap, times: list[datetime]) -> str:
+    left_out = ", ".join(f"{each:%H:%M}" for each in times[:3]) + (", …" if len(times) > 3 else "")
+    return (
+        f"on {gap.start:%Y-%m-%d} there is no tick at {left_out}: the clocks of {schedule.timezone} go from "
+        f"{gap.start:%H:%M} to {gap.end:%H:%M}. To have one every day, take a time outside of that hour, "
+        f"or the time zone UTC"
+    )
