@@ -1,6 +1,6 @@
 """Sizing: how many workers a load takes, what waits for how long, and what the services allow. Pure arithmetic."""
 
-from math import ceil, floor, sqrt
+from math import ceil, floor, inf, sqrt
 
 LEAST_CONCURRENCY_OF_A_MAPPING = 2
 MOST_CONCURRENCY_OF_A_MAPPING = 1000
@@ -13,8 +13,12 @@ https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html"""
 
 IN_FLIGHT_OF_A_QUEUE = 120_000
 """Messages of one standard queue that are received and not deleted yet, about. One that polls long, as Lambda does,
-gets no error beyond it, but no messages either:
+gets no error beyond them, but no messages either:
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html"""
+
+UNRESERVED_CONCURRENCY = 100
+"""So much of the account's concurrency must be left for functions that reserve none:
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html"""
 
 MOST_CONCURRENCY_OF_A_MAP = 10_000
 """Children of a Distributed Map that run at once:
@@ -39,9 +43,9 @@ def large_pool_utilisation(*, busy: float, at_least: float) -> float:
 
     Of jobs that come independently, the number of busy workers varies by the square root of its mean, so spare workers
     need to grow with that alone (square-root staffing: Halfin and Whitt, "Heavy-traffic limits for queues with many
-    exponential servers", 1981). To two decimals; small pools keep `at_least`.
+    exponential servers", 1981). To two decimals, up to 0.99; small pools keep `at_least`.
     """
-    return max(at_least, round(busy / (busy + SPARE_DEVIATIONS * sqrt(busy)), 2))
+    return max(at_least, min(0.99, round(busy / (busy + SPARE_DEVIATIONS * sqrt(busy)), 2)))
 
 
 def source_slots(*, rows_per_second: int, rows_per_second_per_worker: int) -> int:
@@ -49,13 +53,13 @@ def source_slots(*, rows_per_second: int, rows_per_second_per_worker: int) -> in
     return rows_per_second // rows_per_second_per_worker
 
 
-def drain_seconds(*, backlog: int, slots: int, duration_seconds: float, arrivals_per_second: float = 0) -> float | None:
-    """For how long a backlog lasts, while so much goes on to arrive; None if it does not shrink.
+def drain_seconds(*, backlog: int, slots: int, duration_seconds: float, arrivals_per_second: float = 0) -> float:
+    """For how long a backlog lasts, while so much goes on to arrive; infinite if it does not shrink.
 
     Busy workers end `slots / duration` jobs a second, and the backlog shrinks by what that is more than arrivals.
     """
     shrinks_by = slots / duration_seconds - arrivals_per_second
-    return backlog / shrinks_by if shrinks_by > 0 else None
+    return backlog / shrinks_by if shrinks_by > 0 else inf
 
 
 def drain_line(slots: int, mean_duration_seconds: float, minutes: float) -> int:

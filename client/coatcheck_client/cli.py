@@ -5,7 +5,7 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import alarming, demo, dlq, jobs, keys, listing, operating, pausing, stack
+from coatcheck_client.commands import alarming, demo, dlq, jobs, keys, listing, operating, pausing, planning, stack
 from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(keys.app, name="keys")
 app.command()(pausing.pause)
 app.command()(pausing.resume)
 app.command()(alarming.alarms)
+app.command()(planning.plan)
 app.command()(operating.supervise)
 app.command()(operating.logs)
 
