@@ -25,7 +25,9 @@ MOST_CONCURRENCY_OF_A_MAP = 10_000
 https://docs.aws.amazon.com/step-functions/latest/dg/state-map-distributed.html"""
 
 SPARE_DEVIATIONS = 4.5
-"""How many standard deviations above its mean the number of busy workers may go before a large pool is full."""
+"""How many standard deviations above its mean the number of busy workers may go before a large pool is full.
+
+Jobs that come four at once deviate twice as far, which leaves 2.25: the pool is full for about 1 % of the time."""
 
 
 def busy_workers(*, arrivals_per_second: float, duration_seconds: float) -> float:
