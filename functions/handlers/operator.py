@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 from aws_lambda_powertools import Logger
@@ -20,7 +20,8 @@ from coatcheck.problem import NotFound, Problem
 from coatcheck.redrive import redrive
 from coatcheck.run import settings
 from coatcheck.text import rfc3339
-from handlers import ports
+from handlers import ports, schedule_acts
+from handlers.schedule_acts import CheckSchedule, LookAtSchedules, RunSchedule
 
 logger = Logger()
 
@@ -68,20 +69,24 @@ class Pauses(Struct, frozen=True, kw_only=True, tag_field="act", tag="pauses"):
     by: str
 
 
+Asked: TypeAlias = Redrive | Purged | Look | Pause | Resume | Pauses | CheckSchedule | RunSchedule | LookAtSchedules
+
+
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
     """Does one act. Raises Unavailable: then the operator asks again, which does no harm.
 
     About jobs it answers what became of each, or what is known of it: `{"jobs": [{"id", "retried_as", "resumes_at"?} |
     {"id", "job", "history"} | {"id", "refused"}]}`. About pauses it answers what is held and whom it still wakes:
-    `{"held", "resumed": [{"scope", "name", "by", "at", "jobs"}]}`, or `{"refused"}`.
+    `{"held", "resumed": [{"scope", "name", "by", "at", "jobs"}]}`, or `{"refused"}`. About schedules: `schedule_acts`.
     """
-    act = msgspec.convert(event, Redrive | Purged | Look | Pause | Resume | Pauses)
+    act = msgspec.convert(event, Asked)
     answer = _operated(act)
-    logger.info("operated", act=msgspec.to_builtins(act), calls=taken())
+    told = {name: value for name, value in msgspec.to_builtins(act).items() if name != "request"}  # it has args
+    logger.info("operated", act=told, calls=taken())
     return answer
 
 
-def _operated(act: Redrive | Purged | Look | Pause | Resume | Pauses) -> dict[str, object]:
+def _operated(act: Asked) -> dict[str, object]:
     match act:
         case Redrive(job_ids=job_ids):
             return {"jobs": [_done(_redriven, job_id, act.by) for job_id in job_ids]}
@@ -91,6 +96,8 @@ def _operated(act: Redrive | Purged | Look | Pause | Resume | Pauses) -> dict[st
             return {"jobs": [_done(_known, job_id, act.by) for job_id in job_ids]}
         case Pause() | Resume() | Pauses():
             return _paused(act)
+        case CheckSchedule() | RunSchedule() | LookAtSchedules():
+            return schedule_acts.done(act)
 
 
 def _done(do: Callable[[Job, str], dict[str, object]], job_id: str, by: str) -> dict[str, object]:
