@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 
+from coatcheck.schedule import Schedule
 from coatcheck.timings import Timings
+from infra.alarm_config import AlarmConfig
 from infra.capacity import ApiConfig, FunctionSize, LaneConfig, Load, Source, split
 from infra.sizing import MOST_CONCURRENCY_OF_A_MAPPING, drain_line
 
@@ -45,36 +47,14 @@ class QueueConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlarmConfig:
-    """From when on somebody is woken; for how long a job may wait, each lane says itself."""
+class TickConfig:
+    """What becomes of a schedule's tick that cannot be taken. Before that, EventBridge Scheduler tries for a day."""
 
-    period_seconds: int = 60
-    """How often queues and waits are judged. SQS has a number a minute."""
+    retry_attempts: int = 2
+    """Lambda's most, one and two minutes later; what it has no room for comes again and again."""
 
-    oldest_wake_message_seconds: int = 1800
-    """Above the longest delay of a wake message, 15 minutes."""
-
-    oldest_unstarted_message_seconds: int = 300
-    supervisor_silent_minutes: int = 5
-    iterator_age_seconds: int = 300
-    count_within_minutes: int = 5
-    """Errors and throttles are counted over so long."""
-
-    function_errors: int = 3
-    worker_errors: int = 10
-    """A worker that died or hung is an error of its function, and is made up for: only many of them are trouble."""
-
-    function_throttles: int = 10
-    waiter_throttles: int = 1000
-    """The waiter refuses when it is full, as it should; its clients poll instead."""
-
-    api_errors: int = 50
-
-    def errors(self, function: str) -> int:
-        return self.worker_errors if function.startswith("worker-") else self.function_errors
-
-    def throttles(self, function: str) -> int:
-        return self.waiter_throttles if function == "waiter" else self.function_throttles
+    try_for_seconds: int = 6 * 3600
+    keep_lost_days: int = 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +81,10 @@ class Config:
 
     stream: StreamConfig = field(default_factory=StreamConfig)
     alarms: AlarmConfig = field(default_factory=AlarmConfig)
+    ticks: TickConfig = field(default_factory=TickConfig)
+    schedules: tuple[Schedule, ...] = ()
+    """Those that a deployment makes, beside those that `coatcheck schedules create` makes: docs/schedules.md."""
+
     lane_line_minutes: int = 15
     keep_access_logs_days: int = 90
     log_level: str = "INFO"

@@ -1,9 +1,10 @@
 """Schedules: what is to be done when, for whom, and the event that EventBridge Scheduler hands over at each tick."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from coatcheck.caller import TENANT
@@ -65,11 +66,17 @@ class Schedule:
         }
 
 
-def check(schedule: Schedule, now: datetime | None = None) -> list[str]:
-    """What its ticks leave out because clocks go forward, within a year from `now`, as sentences.
+def filled(values: Mapping[str, object], at: datetime) -> dict[str, object]:
+    """What the service makes of an event, or of args, at a tick: it writes the time wherever it stands."""
+    text = json.dumps(values).replace(SCHEDULED_TIME, f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    made: dict[str, object] = json.loads(text)
+    return made
 
-    Raises InvalidSchedule, NotAnExpression, UnknownZone. Whether the kind takes the args is not looked at. Without
-    `now`, a single time may be past and nothing is said of what is left out.
+
+def check(schedule: Schedule, now: datetime | None = None) -> None:
+    """Whether its ticks can come at all; whether the kind takes the args is not looked at.
+
+    Raises InvalidSchedule, NotAnExpression, UnknownZone. Without `now` a single time may be past.
     """
     if not NAME.fullmatch(schedule.name) or len(schedule.name) > LONGEST_NAME:
         raise InvalidSchedule(schedule.name, f"a name has 1 to {LONGEST_NAME} of a-z, 0-9 and single dashes between")
@@ -77,11 +84,14 @@ def check(schedule: Schedule, now: datetime | None = None) -> list[str]:
         raise InvalidSchedule(schedule.name, f"{schedule.tenant!r} is no name of a tenant")
     if len(schedule.timezone) > LONGEST_ZONE:
         raise InvalidSchedule(schedule.name, f"its time zone's name is longer than {LONGEST_ZONE}")
-    when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
+    when, _ = timetable(schedule.expression), zone_of(schedule.timezone)
     if isinstance(when, At):
         _check_single(schedule, when, now)
-    if now is None:
-        return []
+
+
+def left_out(schedule: Schedule, now: datetime) -> list[str]:
+    """What the ticks of a sound schedule leave out within a year because clocks go forward, as sentences."""
+    when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
     return [_told(schedule, gap, times) for gap in gaps(zone, now) if (times := _left_out(when, gap))]
 
 

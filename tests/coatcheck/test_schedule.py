@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from coatcheck.cron import NotAnExpression
-from coatcheck.schedule import SCHEDULED_TIME, InvalidSchedule, Origin, Schedule, check
+from coatcheck.schedule import SCHEDULED_TIME, InvalidSchedule, Origin, Schedule, check, filled, left_out
 from coatcheck.tick import Tick
 from coatcheck.timetable import UnknownZone
 
@@ -17,11 +17,11 @@ BERLIN = replace(NIGHTLY, timezone="Europe/Berlin")
 
 
 def test_a_schedule_in_a_zone_without_summer_time_has_nothing_to_be_told() -> None:
-    assert check(replace(NIGHTLY, timezone="Asia/Kolkata"), NOW) == []
+    assert left_out(replace(NIGHTLY, timezone="Asia/Kolkata"), NOW) == []
 
 
 def test_a_daily_time_that_one_day_does_not_have_is_told_with_what_to_write() -> None:
-    (told,) = check(BERLIN, NOW)
+    (told,) = left_out(BERLIN, NOW)
     assert told == (
         "on 2027-03-28 there is no tick at 02:30: the clocks of Europe/Berlin go from 02:00 to 03:00. "
         "To have one every day, take a time outside of that hour, or the time zone UTC"
@@ -29,13 +29,13 @@ def test_a_daily_time_that_one_day_does_not_have_is_told_with_what_to_write() ->
 
 
 def test_many_times_that_one_day_does_not_have_are_told_in_short() -> None:
-    (told,) = check(replace(BERLIN, expression="cron(*/10 2 * * ? *)"), NOW)
+    (told,) = left_out(replace(BERLIN, expression="cron(*/10 2 * * ? *)"), NOW)
     assert "no tick at 02:00, 02:10, 02:20, …:" in told
 
 
 @pytest.mark.parametrize("expression", ["cron(*/15 * * * ? *)", "cron(30 3 * * ? *)", "rate(1 day)"])
 def test_what_loses_no_more_than_the_hour_itself_has_nothing_to_be_told(expression: str) -> None:
-    assert check(replace(BERLIN, expression=expression), NOW) == []
+    assert left_out(replace(BERLIN, expression=expression), NOW) == []
 
 
 def test_a_single_time_that_its_zone_never_shows_is_refused_with_what_to_write() -> None:
@@ -49,8 +49,8 @@ def test_a_single_time_that_is_past_is_refused_unless_the_schedule_stands_for_go
     past = replace(NIGHTLY, timezone="Asia/Kolkata", expression="at(2026-11-10T17:30:00)")
     with pytest.raises(InvalidSchedule, match="2026-11-10 17:30 in Asia/Kolkata is past"):
         check(past, NOW)
-    assert check(past) == []
-    assert check(replace(past, expression="at(2026-11-10T17:31:00)"), NOW) == []
+    check(past)
+    check(replace(past, expression="at(2026-11-10T17:31:00)"), NOW)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_name_is_lower_case_with_dashes(name: str) -> None:
 
 def test_names_that_can_be_told_apart_are_taken() -> None:
     for name in ("n", "nightly", "gst-export-2", "n" * 48):
-        assert check(replace(NIGHTLY, name=name)) == []
+        check(replace(NIGHTLY, name=name))
 
 
 def test_what_makes_no_schedule_is_refused() -> None:
@@ -79,8 +79,8 @@ def test_what_makes_no_schedule_is_refused() -> None:
 
 def test_its_event_is_a_tick_once_the_service_has_written_the_time_into_it() -> None:
     schedule = replace(NIGHTLY, args={"since": SCHEDULED_TIME}, lane="bulk", overlap=False)
-    text = msgspec.json.encode(schedule.event(Origin.CONFIG)).decode()
-    tick = msgspec.json.decode(text.replace(SCHEDULED_TIME, "2026-11-30T18:30:00Z").encode(), type=Tick)
+    event = schedule.event(Origin.CONFIG)
+    tick = msgspec.convert(filled(event, datetime(2026, 11, 30, 18, 30, tzinfo=UTC)), Tick)
     assert tick == Tick(
         schedule="nightly",
         scheduled_time=datetime(2026, 11, 30, 18, 30, tzinfo=UTC),
@@ -89,4 +89,4 @@ def test_its_event_is_a_tick_once_the_service_has_written_the_time_into_it() -> 
         overlap=False,
     )
     with pytest.raises(msgspec.ValidationError, match="scheduled_time"):
-        msgspec.json.decode(text.encode(), type=Tick)
+        msgspec.convert(event, Tick)
