@@ -51,9 +51,11 @@ def test_ten_thousand_uploads_an_hour_of_four_renditions_take_two_thousand_nine_
     assert mappings_needed(2899) == 3
 
 
-def test_a_rounding_error_is_no_worker() -> None:
+def test_a_rounding_error_is_no_worker_and_no_job() -> None:
     # 4.2 / 0.7 is 6.000000000000001 in floating point
     assert slots_needed(busy=4.2, target_utilisation=0.7) == 6
+    # and 11 x 300 / 1.1 is 2999.9999999999995
+    assert drain_line(11, 1.1, 5) == 3000
 
 
 @given(busy=st.floats(0.01, 10**6), more=st.floats(0, 1000), utilisation=st.floats(0.01, 1), hotter=st.floats(0, 1))
