@@ -1,5 +1,6 @@
 """Each formula, by numbers that a person can check, and by what must hold for all."""
 
+from dataclasses import replace
 from itertools import pairwise
 from math import inf
 
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.capacity import FunctionSize, LaneConfig, Load, Source, split
+from infra.capacity import LaneConfig, Load, Source, split
+from infra.config import CONFIGS, Stage
 from infra.sizing import (
     busy_workers,
     drain_line,
@@ -30,13 +32,7 @@ WORKERS = st.integers(1, 100_000)
 
 
 def lane(name: str, share: int) -> LaneConfig:
-    return LaneConfig(
-        name=name,
-        share=share,
-        size=FunctionSize(memory_mb=1769, timeout_seconds=900),
-        visibility_margin_seconds=60,
-        oldest_wait_alarm_seconds=300,
-    )
+    return replace(CONFIGS[Stage.PROD].lanes[0], name=name, share=share)
 
 
 def test_half_a_job_a_second_of_two_minutes_keeps_sixty_workers_busy_of_eighty_six() -> None:
