@@ -82,6 +82,11 @@ ACKNOWLEDGED = (
         reason="This is the dead-letter queue. The platform itself sends to it, when it has written a job's failure.",
     ),
     Acknowledged(
+        where="Schedules/LostTicks/Queue/Resource",
+        finding="AwsSolutions-SQS3",
+        reason="This is a dead-letter queue: of EventBridge Scheduler, and of the ticker that it invokes.",
+    ),
+    Acknowledged(
         where="Api/Http/GET--v1--health/Resource",
         finding="AwsSolutions-APIG4",
         reason="Load balancers and uptime checks have no key. The answer says that the API is up and nothing else.",

@@ -51,6 +51,14 @@ class Alarms(Construct):
             says="A job has failed for good. The message in the queue says which, and why.",
         )
 
+    def watch_lost_ticks(self, queue: Queue) -> None:
+        self._alarm(
+            "lost-ticks",
+            queue.queue.metric_approximate_number_of_messages_visible(period=self._period, statistic="Maximum"),
+            threshold=1,
+            says="A tick of a schedule was given up: its job was not made. The message in the queue says which tick.",
+        )
+
     def watch_lane(self, lane: Lane) -> None:
         """The message of a job that runs is still in its queue: it may be as old as both take together."""
         limit = lane.config.oldest_wait_alarm_seconds

@@ -21,6 +21,7 @@ from infra.python_function import PythonFunction
 from infra.queue import Queue
 from infra.recorder import Recorder
 from infra.results_bucket import ResultsBucket
+from infra.schedules import Schedules
 from infra.stream import LostRecords
 from infra.supervisor import Supervisor
 from infra.tables import IdempotencyTable, JobsTable, TenantsTable
@@ -90,6 +91,7 @@ class CoatcheckStack(cdk.Stack):
         supervisor = Supervisor(self, "Supervisor", config=config, code=code, doorbells=doorbells)
 
         operator = Operator(self, "Operator", config=config, code=code, jobs=jobs, idempotency=idempotency)
+        schedules = Schedules(self, "Schedules", config=config, code=code, jobs=jobs, idempotency=idempotency)
 
         api = Api(
             self,
@@ -106,6 +108,7 @@ class CoatcheckStack(cdk.Stack):
 
         alarms = Alarms(self, "Alarms", config=config)
         alarms.watch_dead_letters(dead_letters)
+        alarms.watch_lost_ticks(schedules.lost)
         for lane in lanes:
             alarms.watch_lane(lane)
         alarms.watch_age(unstarted.queue, seconds=config.alarms.oldest_unstarted_message_seconds)
@@ -130,6 +133,10 @@ class CoatcheckStack(cdk.Stack):
             UnstartedQueueUrl=unstarted.queue.url,
             DeadLetterQueueUrl=dead_letters.url,
             SupervisorFunction=supervisor.function.function.function_name,
+            TickerFunction=schedules.ticker.function.function_arn,
+            LostTicksQueueUrl=schedules.lost.url,
+            ScheduleGroup=schedules.group.ref,
+            ScheduleRole=schedules.role.role_arn,
             OperatorFunction=operator.function.function.function_name,
             AlarmTopic=alarms.topic.topic_arn,
         )

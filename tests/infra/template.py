@@ -28,6 +28,7 @@ FUNCTIONS = (
     "supervisor",
     "unstarted",
     "operator",
+    "ticker",
 )
 # The types of template fragments: JSON, as deep as it goes.
 Json: TypeAlias = Any

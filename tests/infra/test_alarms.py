@@ -29,6 +29,13 @@ def test_one_dead_letter_is_enough(template: Template) -> None:
     assert (found["Statistic"], found["EvaluationPeriods"]) == ("Maximum", 1)
 
 
+def test_one_lost_tick_is_enough(template: Template) -> None:
+    found = alarms(template)["lost-ticks"]
+    assert found["MetricName"] == "ApproximateNumberOfMessagesVisible"
+    assert watched(template, found) == template.queue("lost-ticks")
+    assert (found["Threshold"], found["Statistic"]) == (1, "Maximum")
+
+
 def test_sqs_has_a_number_a_minute_and_alarms_look_no_sooner(on_aws: Template) -> None:
     assert {each["Period"] for each in alarms(on_aws).values() if each["Namespace"] == "AWS/SQS"} == {60}
 

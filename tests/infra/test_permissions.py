@@ -65,6 +65,9 @@ ALLOWED = {
     "operator": table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
     | table("JobsTable/index/waiting", "Query")
     | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem"),
+    "ticker": table("JobsTable", "GetItem", "PutItem")
+    | table("IdempotencyTable", "GetItem", "PutItem")
+    | {("sqs:SendMessage", "LostTicksQueue")},
     "unstarted": table("JobsTable", "GetItem", "UpdateItem") | consume("UnstartedQueue"),
 }
 

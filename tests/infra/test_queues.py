@@ -6,7 +6,7 @@ from infra.config import Stage
 from tests.infra.template import Template
 
 LANES = ("interactive", "bulk")
-QUEUES = (*LANES, "wake", "unstarted", "dead-letters")
+QUEUES = (*LANES, "wake", "unstarted", "dead-letters", "lost-ticks")
 DAY = 86_400
 
 

@@ -33,6 +33,10 @@ OUTPUTS = {
     "DeadLetterQueueUrl",
     "SupervisorFunction",
     "OperatorFunction",
+    "TickerFunction",
+    "LostTicksQueueUrl",
+    "ScheduleGroup",
+    "ScheduleRole",
     "AlarmTopic",
 }
 
