@@ -1,4 +1,4 @@
-"""The process of the AWS emulator: ministack, with alarms that are judged as CloudWatch does, and fed with numbers."""
+"""The process of the AWS emulator: ministack, with alarms that CloudWatch would know again, and ticks of schedules."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,6 +8,7 @@ from ministack import app
 from ministack.services import cloudwatch
 
 from coatcheck_client.local import feeder
+from coatcheck_client.local.ticks import mend_schedules
 
 KEEP_SECONDS = 3600
 """So long the emulator keeps the points of a metric. It looks at all of them with every call, two weeks of them."""
@@ -15,6 +16,7 @@ KEEP_SECONDS = 3600
 
 def main() -> None:
     mend_alarms()
+    mend_schedules()
     feeder.start()
     app.main()
 
