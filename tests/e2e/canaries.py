@@ -5,8 +5,10 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 import urllib3
 from botocore.exceptions import ClientError
@@ -16,6 +18,7 @@ Client: TypeAlias = Callable[[str], Any]
 
 HIDDEN_SECONDS = 2
 COMES_BACK_WITHIN_SECONDS = 10
+ZONE = ZoneInfo("Asia/Kolkata")
 
 
 @contextmanager
@@ -127,6 +130,24 @@ def an_object_is_stored_byte_for_byte_also_through_a_presigned_link(client: Clie
     s3.delete_bucket(Bucket=bucket)
 
 
+def a_schedule_fires_at_its_time_and_is_gone(client: Client) -> None:
+    scheduler, name = client("scheduler"), f"canary-{uuid4()}"
+    function = "arn:aws:lambda:us-east-1:000000000000:function:nobody"
+    scheduler.create_schedule(
+        Name=name,
+        ScheduleExpression=f"at({datetime.now(ZONE) + timedelta(seconds=2):%Y-%m-%dT%H:%M:%S})",
+        ScheduleExpressionTimezone=ZONE.key,
+        FlexibleTimeWindow={"Mode": "OFF"},
+        ActionAfterCompletion="DELETE",
+        Target={"Arn": function, "RoleArn": "arn:aws:iam::000000000000:role/nobody"},
+    )
+    assert scheduler.get_schedule(Name=name)["State"] == "ENABLED", "it is gone before its time"
+    deadline = time.monotonic() + COMES_BACK_WITHIN_SECONDS
+    while name in [each["Name"] for each in scheduler.list_schedules()["Schedules"]]:
+        assert time.monotonic() < deadline, "it never fired"
+        time.sleep(0.1)
+
+
 CANARIES = (
     an_update_of_a_row_that_must_exist_is_refused_if_it_does_not,
     a_refused_transaction_names_the_item_that_stood_in_the_way,
@@ -134,6 +155,7 @@ CANARIES = (
     a_message_that_was_hidden_by_hand_still_ends_in_the_next_queue,
     a_message_of_a_standard_queue_keeps_its_group,
     an_object_is_stored_byte_for_byte_also_through_a_presigned_link,
+    a_schedule_fires_at_its_time_and_is_gone,
 )
 
 

@@ -1,4 +1,4 @@
-"""The process of the AWS emulator: ministack, with alarms that CloudWatch would know again, and ticks of schedules."""
+"""The process of the AWS emulator: ministack, with alarms and schedules as AWS has them, and fed with numbers."""
 
 import time
 from collections.abc import Mapping, Sequence
