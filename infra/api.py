@@ -78,6 +78,7 @@ class Api(Construct):
         status.tell_timings(self._config)
         jobs.grant(status, "GetItem", "Query")
         jobs.grant_list(status)
+        jobs.grant_waiting(status)
         results.let_sign_links(status)
         return status
 
@@ -92,6 +93,7 @@ class Api(Construct):
         waiter = self._function("waiter", self._config.waiter_function, self._config.api.waiters)
         waiter.tell_timings(self._config)
         jobs.grant(waiter, "GetItem")
+        jobs.grant_waiting(waiter)
         return waiter
 
     def _add_routes(self, functions: Mapping[str, PythonFunction], kind_routes: Mapping[str, str]) -> None:

@@ -107,6 +107,9 @@ class LaneConfig:
     visibility_margin_seconds: int
     """How much longer than the worker's timeout a message stays hidden before the worker has claimed its job."""
 
+    cap_per_tenant: int | None
+    """How many jobs of one tenant may be in flight at once, 100 at most; None for as many as there are."""
+
     oldest_wait_alarm_seconds: int
     """For how long a job that could run may wait before somebody is woken."""
 

@@ -115,6 +115,11 @@ class Config:
         return split(self.slots, self.lanes)
 
     @property
+    def caps(self) -> dict[str, int]:
+        """How many jobs of a tenant may be in flight at once, by lane; lanes without a cap are not in it."""
+        return {lane.name: lane.cap_per_tenant for lane in self.lanes if lane.cap_per_tenant is not None}
+
+    @property
     def lane_lines(self) -> dict[str, int]:
         """How many jobs each lane drains in `lane_line_minutes`: what waits beyond that waits for too long."""
         mean = self.load.mean_duration_seconds
@@ -140,6 +145,7 @@ def _lanes(*, worker: FunctionSize, visibility_margin_seconds: int) -> tuple[Lan
             share=4,
             size=worker,
             visibility_margin_seconds=visibility_margin_seconds,
+            cap_per_tenant=3,
             oldest_wait_alarm_seconds=300,
         ),
         LaneConfig(
@@ -147,6 +153,7 @@ def _lanes(*, worker: FunctionSize, visibility_margin_seconds: int) -> tuple[Lan
             share=1,
             size=worker,
             visibility_margin_seconds=visibility_margin_seconds,
+            cap_per_tenant=10,
             oldest_wait_alarm_seconds=3600,
         ),
     )

@@ -1,18 +1,15 @@
 """The stack: a table of contents of what is deployed."""
 
-import sys
-
 import aws_cdk as cdk
 from constructs import Construct
 
-from coatcheck import registry
-from coatcheck.registry import BrokenKind
 from infra.alarms import Alarms
 from infra.api import Api
 from infra.config import Config
 from infra.dispatcher import Dispatcher
 from infra.doorbells import Doorbells
-from infra.function_code import FunctionCode, function_code
+from infra.function_code import function_code
+from infra.kinds import caps_of, kind_routes, sound_kinds
 from infra.lane import Lanes
 from infra.link_key import LinkKey
 from infra.operator import Operator
@@ -41,6 +38,7 @@ class CoatcheckStack(cdk.Stack):
         )
         files = function_code(config.stage)
         code = files.asset()
+        kinds = sound_kinds(files)
 
         jobs = JobsTable(self, "Jobs", config=config)
         idempotency = IdempotencyTable(self, "Idempotency", config=config)
@@ -75,7 +73,15 @@ class CoatcheckStack(cdk.Stack):
             keep=cdk.Duration.days(config.queues.keep_dead_letters_days),
         )
 
-        doorbells = Doorbells(jobs=jobs, lanes=lanes, wake=wake, dead_letters=dead_letters, results=results)
+        doorbells = Doorbells(
+            jobs=jobs,
+            tenants=tenants,
+            caps=caps_of(kinds, config),
+            lanes=lanes,
+            wake=wake,
+            dead_letters=dead_letters,
+            results=results,
+        )
         lost_records = LostRecords(self, "LostRecords", config=config, access_logs=access_logs)
         dispatcher = Dispatcher(
             self,
@@ -98,7 +104,7 @@ class CoatcheckStack(cdk.Stack):
             "Api",
             config=config,
             code=code,
-            kind_routes=kind_routes(files, config),
+            kind_routes=kind_routes(kinds, config),
             jobs=jobs,
             idempotency=idempotency,
             tenants=tenants,
@@ -144,44 +150,3 @@ class CoatcheckStack(cdk.Stack):
     def _say(self, **outputs: str) -> None:
         for name, value in outputs.items():
             cdk.CfnOutput(self, name, value=value)
-
-
-class UnknownLane(Exception):
-    """A kind wants a lane that this deployment does not have."""
-
-    def __init__(self, kind: str, lane: str) -> None:
-        super().__init__(f"the kind {kind!r} wants the lane {lane!r}, which infra/config.py does not have")
-        self.kind = kind
-        self.lane = lane
-
-
-class RouteTaken(Exception):
-    """Two kinds declare one route."""
-
-    def __init__(self, route: str, *kinds: str) -> None:
-        super().__init__(f"the kinds {' and '.join(kinds)} both declare the route {route}")
-        self.route = route
-        self.kinds = kinds
-
-
-def kind_routes(files: FunctionCode, config: Config) -> dict[str, str]:
-    """Which kind each route stands for, of the kinds that are deployed. Raises UnknownLane, RouteTaken.
-
-    A kind that cannot be loaded has no route, and stops nobody else: its jobs are refused, with the reason in the logs.
-    """
-    lanes = {lane.name for lane in config.lanes}
-    routes: dict[str, str] = {}
-    for name in sorted(files.kinds()):
-        try:
-            kind = registry.find(name)
-        except BrokenKind as error:
-            print(f"warning: {error}", file=sys.stderr)  # noqa: T201  # the synth's own output
-            continue
-        if kind.lane not in lanes:
-            raise UnknownLane(name, kind.lane)
-        if kind.route is None:
-            continue
-        if kind.route in routes:
-            raise RouteTaken(kind.route, routes[kind.route], name)
-        routes[kind.route] = name
-    return routes

@@ -27,7 +27,7 @@ class Supervisor(Construct):
         )
         self.function.tell_timings(config)
         doorbells.let_ring(self.function)
-        doorbells.jobs.grant_waiting(self.function)
+        doorbells.jobs.grant(self.function, "BatchGetItem")  # whoever holds a slot is looked at together
         self._schedule(self.function.function, every=config.timings.supervise_every)
 
     def _schedule(self, function: lambda_.Function, *, every: timedelta) -> None:

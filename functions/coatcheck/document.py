@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast
 from msgspec import UNSET, Meta, Struct, UnsetType, structs, to_builtins
 
 from coatcheck.job import OWNED, REDRIVABLE, Error, Job, State
+from coatcheck.limiter import Shared, shared
 from coatcheck.load import SHORTEST_POLL_SECONDS
+from coatcheck.store import MOST_AHEAD
 from coatcheck.strict_json import digest
 from coatcheck.text import rfc3339
 from coatcheck.time_limit import attempts_limit
@@ -16,13 +18,23 @@ from coatcheck.timings import Timings
 T = TypeVar("T")
 
 Time = Annotated[str, Meta(description="RFC 3339, UTC", extra_json_schema={"format": "date-time"})]
+Ahead = Annotated[int, Meta(ge=0, le=MOST_AHEAD, description="how many jobs come first, counted up to 100")]
 Address = Annotated[
     str, Meta(description="an address of this API, relative to its own", extra_json_schema={"format": "uri-reference"})
 ]
 Sign: TypeAlias = Callable[[str, datetime], str]
 """Makes the token that opens the result of the job with an id until a time."""
 
-Reason = Literal["waiting_for_worker", "backing_off", "scheduled", "paused"]
+Reason = Literal[
+    "tenant_at_cap", "kind_at_cap", "value_at_cap", "waiting_for_worker", "backing_off", "scheduled", "paused"
+]
+
+
+AT_CAP: dict[Shared, Reason] = {
+    Shared.TENANT: "tenant_at_cap",
+    Shared.KIND: "kind_at_cap",
+    Shared.VALUE: "value_at_cap",
+}
 
 
 class ProgressPart(Struct, frozen=True, kw_only=True):
@@ -68,6 +80,7 @@ class StatusDocument(Struct, frozen=True, kw_only=True):
     kind: str
     state: State
     reason: Reason | UnsetType = UNSET
+    ahead: Ahead | UnsetType = UNSET
     lane: str
     labels: dict[str, str] | UnsetType = UNSET
     attempt: int
@@ -90,13 +103,19 @@ class StatusDocument(Struct, frozen=True, kw_only=True):
     links: LinksPart
 
 
-def status_document(job: Job, now: datetime, timings: Timings, sign: Sign | None = None) -> dict[str, object]:
-    """The job as JSON. A document that can have a result needs `sign`; it is called only if there is one."""
+def status_document(
+    job: Job, now: datetime, timings: Timings, sign: Sign | None = None, ahead: int | None = None
+) -> dict[str, object]:
+    """The job as JSON. A document that can have a result needs `sign`; it is called only if there is one.
+
+    `ahead`: how many jobs come first of those that wait for a slot, as this one does.
+    """
     document = StatusDocument(
         id=job.id,
         kind=job.kind,
         state=job.state,
         reason=_reason(job, now),
+        ahead=given(ahead),
         lane=job.lane,
         labels=job.labels or UNSET,
         attempt=job.attempt,
@@ -164,6 +183,8 @@ def _reason(job: Job, now: datetime) -> Reason | UnsetType:
             return "scheduled"
         case State.QUEUED if job.paused_by is not None:
             return "paused"
+        case State.QUEUED if job.waiting is not None and (limit := shared(job.waiting)) is not None:
+            return AT_CAP[limit]
         case State.QUEUED:
             return "waiting_for_worker"
         case State.RETRYING:

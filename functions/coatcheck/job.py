@@ -134,6 +134,9 @@ class Job:
     rings: int = 0
     """How often the doorbell of the number `sent` was rung."""
 
+    cap_value: str | None = None
+    """What it has in common with the jobs that its kind caps together, as a digest."""
+
     waiting: str | None = None
     """The limiter that the job waits for, which will ring it."""
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, get_type_hints
 import msgspec
 
 from coatcheck.context import JobContext
+from coatcheck.limiter import CapOutOfRange, checked_cap
 from coatcheck.outcome import Result
 
 # The args of kinds have nothing in common but being dataclasses.
@@ -51,6 +52,9 @@ class Kind:
     timeout: timedelta
     retry: Retry
     lane: str
+    cap: int | None
+    cap_by: tuple[str, ...]
+    cap_each: int
     validate: Validate | None
 
 
@@ -70,20 +74,26 @@ def job(
     timeout: timedelta = timedelta(minutes=15),
     retry: Retry = DEFAULT_RETRY,
     lane: str = "interactive",
+    cap: int | None = None,
+    cap_by: tuple[str, ...] = (),
+    cap_each: int = 1,
     validate: Validate | None = None,
 ) -> Callable[[H], H]:
     """Declare a function as a kind of job. Its file's name is the kind: `gst_export.py` is `gst-export`.
 
     The function stays a plain callable. `route` is a path of its own for submits whose body is the args; `unique`
     names the args of which no two open jobs may have the same values; `timeout` bounds the running time over all
-    attempts; `validate(args, now)` raises ValueError for args that fit their types, but cannot be done. Raises
-    InvalidKind.
+    attempts. `cap` is how many jobs of the kind may be in flight at once, of all tenants together; `cap_by` names args,
+    and of a tenant's jobs with the same values of them only `cap_each` may be. `validate(args, now)` raises ValueError
+    for args that fit their types, but cannot be done. Raises InvalidKind.
     """
 
     def declare(handler: H) -> H:
         where = f"{handler.__module__}.{handler.__qualname__}"
         args = _args_type(where, handler)
-        _check(where, route, unique, timeout, retry, args)
+        _check(where, route, timeout, retry)
+        _check_names(where, args, unique=unique, cap_by=cap_by)
+        _check_caps(where, cap=cap, cap_each=cap_each)
         name = handler.__module__.rpartition(".")[2].replace("_", "-")
         kind = Kind(
             name=name,
@@ -94,6 +104,9 @@ def job(
             timeout=timeout,
             retry=retry,
             lane=lane,
+            cap=cap,
+            cap_by=cap_by,
+            cap_each=cap_each,
             validate=validate,
         )
         setattr(handler, ATTRIBUTE, kind)
@@ -124,12 +137,22 @@ def _args_type(where: str, handler: Handler) -> type:
     return args
 
 
-def _check(
-    where: str, route: str | None, unique: tuple[str, ...], timeout: timedelta, retry: Retry, args: type
-) -> None:
+def _check_names(where: str, args: type, **named: tuple[str, ...]) -> None:
     names = {field.name for field in fields(args)}
-    if unknown := [name for name in unique if name not in names]:
-        raise InvalidKind(where, f"unique names args that {args.__name__} does not have: {', '.join(unknown)}")
+    for option, wanted in named.items():
+        if unknown := [name for name in wanted if name not in names]:
+            raise InvalidKind(where, f"{option} names args that {args.__name__} does not have: {', '.join(unknown)}")
+
+
+def _check_caps(where: str, **caps: int | None) -> None:
+    for option, cap in caps.items():
+        try:
+            checked_cap(option, 1 if cap is None else cap)
+        except CapOutOfRange as error:
+            raise InvalidKind(where, str(error)) from error
+
+
+def _check(where: str, route: str | None, timeout: timedelta, retry: Retry) -> None:
     if route is not None and not ROUTE.fullmatch(route):
         raise InvalidKind(where, f"route {route!r} must look like /v1/reports/gst-export")
     if timeout <= timedelta(0):

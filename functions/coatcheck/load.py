@@ -83,7 +83,8 @@ def _with(load: Load, rows: tuple[Row, ...], now: datetime) -> Load:
         if (ready_at := _waits_since(row, now)) is not None:
             lane = str(row["lane"])
             lanes[lane] = lanes.get(lane, LaneLoad()).and_one(ready_at)
-    return replace(load, open_jobs=load.open_jobs + sum(row.get("state") not in FINAL for row in rows), lanes=lanes)
+    open_jobs = sum("state" in row and row["state"] not in FINAL for row in rows)  # slots are due there, too
+    return replace(load, open_jobs=load.open_jobs + open_jobs, lanes=lanes)
 
 
 def _waits_since(row: Row, now: datetime) -> datetime | None:

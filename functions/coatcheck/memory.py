@@ -8,11 +8,12 @@ from threading import RLock
 
 from coatcheck.doorbell import DeadLetter, Doorbell
 from coatcheck.index import Place, page_of, places, shown
-from coatcheck.job import DUE_SHOWS, job_key
+from coatcheck.job import DUE_SHOWS
 from coatcheck.judgement import holds
 from coatcheck.limits import BeyondLimits, check_item, check_key, check_reads, check_writes
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import IndexPage, ListPage, Refused, RowPage, TransactionRefused
+from coatcheck.slots import due_key
+from coatcheck.store import MOST_AHEAD, IndexPage, ListPage, Refused, RowPage, TransactionRefused
 from coatcheck.write import Key, Put, Write
 
 
@@ -68,14 +69,17 @@ class MemoryStore:
     def all_due(self, shard: str, start: str | None = None) -> RowPage:
         with self._lock:
             page = page_of(self._places("due_shard", shard, "due"), start, self.page_size)
-            rows = tuple(shown(self._indexed()[job_key(job_id)], DUE_SHOWS) for job_id in page.ids)
+            rows = tuple(shown(self._indexed()[due_key(job_id)], DUE_SHOWS) for job_id in page.ids)
         return RowPage(rows=rows, next=page.next)
 
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return page_of(self._places("waiting", limiter, "waits_since"), start, self.page_size)
 
-    def count_waiting(self, limiter: str) -> int:
-        return len(self._places("waiting", limiter, "waits_since"))
+    def count_waiting(self, limiter: str, before: datetime | None = None) -> int:
+        found = self._places("waiting", limiter, "waits_since")
+        if before is None:
+            return len(found)
+        return min(MOST_AHEAD, sum(since < milliseconds(before) for since, _ in found))
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         with self._lock:
@@ -111,12 +115,28 @@ class MemoryStore:
         if isinstance(write, Put):
             row = self._copied(write.row)
         else:
-            row = {**self._copied(write.set_if_absent), **self.rows[write.key], **self._copied(write.set)}
-            for name in write.remove & row.keys():
-                del row[name]
+            row = {**self._copied(write.set_if_absent), **self.rows[write.key]}
+            for name, value in self._copied(write.set).items():
+                place, last = _place(row, name)
+                place[last] = value
+            for name in write.remove:
+                place, last = _place(row, name)
+                place.pop(last, None)
         check_item(write.key, row)
         self.rows[write.key] = row
         return row
+
+
+def _place(row: Row, name: str) -> tuple[Row, str]:
+    """Where an attribute stands, or an entry of a map, which is made anew: rows share their maps."""
+    first, _, entry = name.partition(".")
+    if not entry:
+        return row, first
+    whole = row.get(first)
+    if not isinstance(whole, dict):
+        raise BeyondLimits(f"the path {name} in the update leads through nothing")
+    row[first] = entries = dict(whole)
+    return entries, entry
 
 
 @dataclass(kw_only=True)

@@ -22,6 +22,13 @@ class Send:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StandInLine:
+    """Ring the lane, had a slot of this limiter been free: it is marked, so that it is found when one is."""
+
+    limiter: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Park:
     """It must not start now: it is marked, so that it is found when it may."""
 
@@ -33,6 +40,11 @@ class TakeBack:
     """It must not start now, although its doorbell was rung, long ago: the next number is owed instead."""
 
     hold: Hold
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepAside:
+    """It must not start now, and whoever arranged that may have left it a slot."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +94,20 @@ class Tell:
 
 
 Step: TypeAlias = (
-    Nothing | Send | Park | TakeBack | Wait | Waiting | Postpone | Requeue | TakeOver | GiveUp | Conclude | Tell
+    Nothing
+    | Send
+    | StandInLine
+    | Park
+    | TakeBack
+    | StepAside
+    | Wait
+    | Waiting
+    | Postpone
+    | Requeue
+    | TakeOver
+    | GiveUp
+    | Conclude
+    | Tell
 )
 
 
@@ -111,8 +136,10 @@ def _queued(job: Job, now: datetime, timings: Timings, hold: Hold | None) -> Ste
             return Send() if overdue or not sent else Nothing()
         case Hold(limiter=limiter) if not sent and job.waiting != limiter:
             return Park(hold=hold)
+        case Hold() if not overdue and sent:
+            return Nothing()  # whoever hears its doorbell takes it back
         case Hold() if not overdue:
-            return Nothing()  # it is marked, or whoever hears its doorbell takes it back
+            return StepAside()
         case Hold() if sent:
             return TakeBack(hold=hold)
     return Postpone(due=min(now + timings.ring_again, gives_up_at(job, timings)))

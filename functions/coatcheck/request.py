@@ -77,7 +77,7 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
     run_at = checked_run_at(request.fields.get("run_at"), now, terms.timings)
     labels = checked_labels(request.fields.get("labels", {}))
     args = canonical(request.args)
-    _check_args(kind, request, json.loads(args), now)
+    checked = _checked_args(kind, request, json.loads(args), now)
     if len(args.encode()) > MOST_ARGS_BYTES:
         detail = f"larger than {MOST_ARGS_BYTES // 1024} KB: keep large inputs elsewhere and name them"
         raise TooLarge(f"the args are {detail}", faults=(Fault(pointer=request.args_at, detail=detail),))
@@ -98,12 +98,20 @@ def requested_job(request: Request, caller: Caller, terms: Terms, now: datetime)
         args=args,
         labels=labels,
         root=job_id,
+        cap_value=cap_value(kind, caller.tenant, checked),
         run_at=run_at,
         ready_at=run_at or now,
         due=now + timings.due_grace if run_at is None else min(run_at, now + timings.due_grace),
         ttl=round((now + timings.give_up_after + timings.keep_row).timestamp()),
     )
     return kind, job
+
+
+def cap_value(kind: Kind, tenant: str, args: object) -> str | None:
+    """What a job has in common with those that its kind caps together: its tenant and the args that the kind names."""
+    if not kind.cap_by:
+        return None
+    return digest([tenant, *(msgspec.to_builtins(getattr(args, name)) for name in kind.cap_by)])[:32]
 
 
 def checked_run_at(value: object, now: datetime, timings: Timings) -> datetime | None:
@@ -145,8 +153,8 @@ def _label_fault(name: str, label: object) -> str | None:
     return None
 
 
-def _check_args(kind: Kind, request: Request, sent: Mapping[str, object], now: datetime) -> None:
-    """The args fit the kind's dataclass, and the kind itself has nothing against them now. Raises BadRequest."""
+def _checked_args(kind: Kind, request: Request, sent: Mapping[str, object], now: datetime) -> object:
+    """The args as the kind's dataclass, if the kind itself has nothing against them now. Raises BadRequest."""
     try:
         args = checked_args(kind.args, sent, request.args_at)
     except InvalidArgs as error:
@@ -156,6 +164,7 @@ def _check_args(kind: Kind, request: Request, sent: Mapping[str, object], now: d
             kind.validate(args, now)
     except ValueError as error:
         raise invalid(request.args_at, str(error)) from error
+    return args
 
 
 def invalid(pointer: str, detail: str) -> BadRequest:

@@ -1,13 +1,14 @@
 """Rings: read the row, ask the one rule, and do the one thing that it says."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from coatcheck.context import output_prefix
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.duty import Duty, discharge, tell
 from coatcheck.hold import Holding, park_write, take_back_write
-from coatcheck.job import DEAD_LETTERED, UNMARKED, Job, State, Wrote, job_key, job_of
+from coatcheck.job import DEAD_LETTERED, OWNED, Job, State, job_key, job_of
+from coatcheck.limiter import Limiting
 from coatcheck.next_step import (
     Conclude,
     GiveUp,
@@ -16,7 +17,9 @@ from coatcheck.next_step import (
     Postpone,
     Requeue,
     Send,
+    StandInLine,
     Step,
+    StepAside,
     TakeBack,
     TakeOver,
     Tell,
@@ -25,16 +28,17 @@ from coatcheck.next_step import (
     next_step,
 )
 from coatcheck.objects import Objects
+from coatcheck.queued import due_write, requeue_write, sent_write
+from coatcheck.row import Row
+from coatcheck.slots import free, holders, wait
+from coatcheck.slots import take as take_slots
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
 from coatcheck.text import rfc3339
 from coatcheck.time_limit import gave_up, gives_up_at
 from coatcheck.timings import Timings
-from coatcheck.transition import from_states
 from coatcheck.unstarted import unclaimed_write
-from coatcheck.write import Update, as_seen, is_, update
-
-MOST_DOUBLINGS = 10
+from coatcheck.write import Update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,7 @@ class Bell:
     objects: Objects
     timings: Timings
     holding: Holding
+    limiting: Limiting
 
 
 def ring(bell: Bell, job_id: str, now: datetime) -> Step:
@@ -57,9 +62,7 @@ def ring(bell: Bell, job_id: str, now: datetime) -> Step:
     if row is None:
         return Nothing()
     job = job_of(row)
-    step = _owed(bell, job, now)
-    take(bell, job, step, now)
-    return step
+    return take(bell, job, _owed(bell, job, now), now)
 
 
 def _owed(bell: Bell, job: Job, now: datetime) -> Step:
@@ -68,9 +71,16 @@ def _owed(bell: Bell, job: Job, now: datetime) -> Step:
     return next_step(job, now, bell.timings, hold)
 
 
-def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
-    """Carry out a step. Every write is conditional on what the rule saw: two at once are harmless."""
+def take(bell: Bell, job: Job, step: Step, now: datetime) -> Step:
+    """Carry out a step. Every write is conditional on what the rule saw: two at once are harmless.
+
+    Returns the step that was taken: another than was asked for if no slot is free.
+    """
+    if _leaves_slots(job, step):
+        free_slots(bell, job, now)
     match step:
+        case Send() if (limiter := _full(bell, job, now)) is not None:
+            return StandInLine(limiter=limiter)
         case Send():
             _send(bell, job, now)
         case Wait(until=until):
@@ -84,8 +94,63 @@ def take(bell: Bell, job: Job, step: Step, now: datetime) -> None:
             _conclude(bell, job)
         case Tell():
             tell(bell.store, job)
-        case Waiting() | Nothing():
+        case StandInLine() | StepAside() | Waiting() | Nothing():
             pass
+    return step
+
+
+def _leaves_slots(job: Job, step: Step) -> bool:
+    """Whether the job is not in flight any more, or not for now. A yield keeps its slot."""
+    match step:
+        case Conclude() | Park() | StepAside() | Wait():
+            return True
+        case Postpone():
+            return job.state not in OWNED
+    return False
+
+
+def free_slots(bell: Bell, job: Job, now: datetime) -> None:
+    """Free what the job holds no longer, and let whoever waits have it: also if it was free already.
+
+    Whoever freed it may have died before the second.
+    """
+    freed = {each.name: free(bell.store, each.name, job) for each in bell.limiting(job, now)}
+    for limiter, slots in freed.items():
+        if slots is not None and "waits_at" in slots:
+            fill_slots(bell, limiter, slots, now)
+
+
+def fill_slots(bell: Bell, limiter: str, slots: Row, now: datetime) -> int:
+    """Send who waits for a limiter, the longest waiting first, until it is full. Returns how many wait, as far as seen.
+
+    Somebody who waits and holds a slot was about to be sent when its sender died: it comes before all others.
+    """
+    waiting = bell.store.waiting(limiter).ids
+    held = holders(slots)
+    for job_id in sorted(waiting, key=lambda each: each not in held):
+        row = bell.store.get(job_key(job_id))
+        job = None if row is None else job_of(row)
+        if job is None or job.state is not State.QUEUED or job.waiting != limiter:
+            continue  # the index lags: it waits no longer
+        step = _owed(bell, job, now)
+        if isinstance(step, Send) and take(bell, job, step, now) == StandInLine(limiter=limiter):
+            break
+    return len(waiting)
+
+
+def _full(bell: Bell, job: Job, now: datetime) -> str | None:
+    """The limiter that has no slot for a job; None if the job has all it needs. One that was sent has them."""
+    limiters = bell.limiting(job, now)
+    if not limiters or job.sent >= job.attempt:
+        return None
+    full = take_slots(bell.store, limiters, job, now, bell.timings)
+    if full is not None and job.waiting != full.limiter.name:
+        if not wait(bell.store, full.limiter, job, now, bell.timings):
+            return full.limiter.name
+        full = take_slots(bell.store, limiters, job, now, bell.timings)
+    elif full is not None and job.due is not None and job.due <= now:
+        _try(bell, due_write(job, min(now + bell.timings.ring_again, gives_up_at(job, bell.timings))))
+    return None if full is None else full.limiter.name
 
 
 def _write(job: Job, step: Park | TakeBack | Postpone | Requeue | GiveUp, now: datetime, timings: Timings) -> Update:
@@ -139,46 +204,6 @@ def _conclude(bell: Bell, job: Job) -> None:
         end = job.finished_at + bell.timings.clocks_apart
         bell.objects.remove(output_prefix(job.tenant, job.root), before=end)
     discharge(bell.store, job, Duty.FREED)
-
-
-def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
-    """The doorbell of the number that is owed was rung; the same number again, ever more seldom, if nobody comes."""
-    rings = job.rings + 1 if job.sent == job.attempt else 1
-    again: timedelta = timings.ring_again * 2 ** min(rings - 1, MOST_DOUBLINGS)
-    return update(
-        job.key,
-        (is_("state", State.QUEUED), is_("attempt", job.attempt), is_("sent", job.sent), is_("rings", job.rings)),
-        {
-            "sent": job.attempt,
-            "rings": rings,
-            "due": min(now + again, gives_up_at(job, timings)),
-            "wrote": Wrote.MARK,
-        }
-        | UNMARKED,
-    )
-
-
-def requeue_write(job: Job, now: datetime, timings: Timings) -> Update:
-    return update(
-        job.key,
-        (from_states(State.QUEUED, State.RETRYING), is_("attempt", job.attempt)),
-        {
-            "state": State.QUEUED,
-            "retry_at": None,
-            "ready_at": now,
-            "due": now + timings.due_grace,
-            "updated_at": now,
-            "wrote": Wrote.TRANSITION,
-        },
-    )
-
-
-def due_write(job: Job, due: datetime) -> Update:
-    return update(
-        job.key,
-        (is_("state", job.state), is_("attempt", job.attempt), as_seen("due", job.due)),
-        {"due": due, "wrote": Wrote.MARK},
-    )
 
 
 def _try(bell: Bell, write: Update) -> None:

@@ -8,6 +8,8 @@ from typing import Protocol
 from coatcheck.row import Row
 from coatcheck.write import Key, Put, Update, Write
 
+MOST_AHEAD = 100
+
 
 class Refused(Exception):
     """A condition did not hold. `old` is the row that stood in the way, None if there is none."""
@@ -82,8 +84,11 @@ class Store(Protocol):
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         """Candidates only, the longest waiting first: the index lags. Raises Unavailable."""
 
-    def count_waiting(self, limiter: str) -> int:
-        """How many jobs wait for a limiter; the index lags. Raises Unavailable."""
+    def count_waiting(self, limiter: str, before: datetime | None = None) -> int:
+        """How many jobs wait for a limiter; or of those that wait since before a time, up to MOST_AHEAD.
+
+        The index lags. Raises Unavailable.
+        """
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         """Up to `most` candidates whose ids are smaller than `before`: the index lags. Raises Unavailable."""

@@ -1,16 +1,18 @@
-"""The supervisor: rings every job that is due, and whoever waits for the end of a pause that is over."""
+"""The supervisor: rings every job that is due, whoever waits for the end of a pause, and looks after slots."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
-from coatcheck.job import DUE_SHARDS
+from coatcheck.job import DUE_SHARDS, State, job_key, job_of
 from coatcheck.pause import forget, pauses
-from coatcheck.ring import Bell, ring
+from coatcheck.ring import Bell, fill_slots, ring
+from coatcheck.row import moment
+from coatcheck.slots import free_entry, holders, holds, limiter_named, look_later, slots_key
 from coatcheck.store import IndexPage, Store, Unavailable
 
 FORGET_AFTER = timedelta(minutes=2)
-"""Longer than any process goes by what it knew of pauses, and any index lags."""
+"""Longer than any process goes by what it knew of pauses and caps, and any index lags."""
 
 
 def supervise(
@@ -61,7 +63,7 @@ def _rung(
         if now() >= until:
             break
         try:
-            step = type(ring(bell, job_id, now())).__name__
+            step = _ring(bell, job_id, now())
         except Unavailable:
             step = "Unavailable"
         except Exception as error:  # noqa: BLE001  # one job of many: the others must not wait for it
@@ -69,6 +71,39 @@ def _rung(
             broken(job_id, error)
         taken[step] = taken.get(step, 0) + 1
     return taken
+
+
+def _ring(bell: Bell, job_id: str, now: datetime) -> str:
+    """Ring a job, or look after slots, which are due in the same index. Returns what was done."""
+    limiter = limiter_named(job_id)
+    if limiter is None:
+        return type(ring(bell, job_id, now)).__name__
+    look_after(bell, limiter, now)
+    return "LookAfter"
+
+
+def look_after(bell: Bell, limiter: str, now: datetime) -> None:
+    """Free what nobody has a right to hold, send who holds a slot and was not sent, and fill what is free.
+
+    Only here is it forgotten that somebody waits: when nobody was found to, some time after the last one said so.
+    Raises Unavailable.
+    """
+    seen = bell.store.get(slots_key(limiter))
+    if seen is None:
+        return
+    held = holders(seen)
+    rows = bell.store.get_many([job_key(job_id) for job_id in held]) if held else {}
+    for job_id, attempt in held.items():
+        row = rows.get(job_key(job_id))
+        job = None if row is None else job_of(row)
+        if job is None or not holds(job, attempt, now):
+            free_entry(bell.store, limiter, job_id, attempt)
+        elif job.state is State.QUEUED and job.sent < job.attempt:
+            ring(bell, job_id, now)
+    waits_at = seen.get("waits_at")
+    waiting = fill_slots(bell, limiter, seen, now) if isinstance(waits_at, int) else 0
+    nobody = not isinstance(waits_at, int) or (waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)
+    look_later(bell.store, limiter, seen, now, bell.timings, nobody_waits=nobody)
 
 
 def _due(store: Store, now: datetime) -> Iterator[str]:

@@ -32,10 +32,13 @@ class Test(StrEnum):
     ABOVE = ">"
     ONE_OF = "in"
     ABSENT = "absent"
+    FEWER = "fewer"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
+    """Of an attribute, or of an entry of a map: `held.j_1`. An entry of a map that is not there is absent, too."""
+
     name: str
     test: Test
     value: Value = ""
@@ -61,8 +64,17 @@ def at_most(name: str, value: object) -> Condition:
     return Condition(name=name, test=Test.AT_MOST, value=encoded(value))
 
 
+def above(name: str, value: object) -> Condition:
+    return Condition(name=name, test=Test.ABOVE, value=encoded(value))
+
+
 def one_of(name: str, *values: object) -> Condition:
     return Condition(name=name, test=Test.ONE_OF, value=[encoded(value) for value in values])
+
+
+def fewer(name: str, value: int) -> Condition:
+    """The map has fewer entries."""
+    return Condition(name=name, test=Test.FEWER, value=value)
 
 
 def absent(name: str) -> Condition:
@@ -89,7 +101,10 @@ class Put:
 
 @dataclass(frozen=True, kw_only=True)
 class Update:
-    """Change a row that exists: it is part of every update's condition, so that nothing is resurrected."""
+    """Change a row that exists: it is part of every update's condition, so that nothing is resurrected.
+
+    What is set or removed may be an entry of a map that exists: `held.j_1`.
+    """
 
     key: Key
     set: Row

@@ -7,6 +7,7 @@ from coatcheck.aws.dynamo_store import DynamoStore
 from coatcheck.aws.sqs_queues import SqsQueues, WakeQueue
 from coatcheck.ring import Bell
 from coatcheck.run import settings
+from coatcheck.run.known_limits import KnownLimits
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.settings import setting
 from coatcheck.write import Table
@@ -30,6 +31,11 @@ def known_pauses() -> KnownPauses:
 
 
 @cache
+def known_limits() -> KnownLimits:
+    return KnownLimits(ports.tenants(), settings.caps())
+
+
+@cache
 def bell() -> Bell:
     queues = SqsQueues(sqs(), settings.lane_queues(), wake_queue(), setting(settings.DEAD_LETTER_QUEUE))
     return Bell(
@@ -38,4 +44,5 @@ def bell() -> Bell:
         objects=ports.objects(),
         timings=settings.timings(),
         holding=known_pauses().hold,
+        limiting=known_limits().limiters,
     )

@@ -30,8 +30,8 @@ class _Reading:
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return self.under.waiting(limiter, start)
 
-    def count_waiting(self, limiter: str) -> int:
-        return self.under.count_waiting(limiter)
+    def count_waiting(self, limiter: str, before: datetime | None = None) -> int:
+        return self.under.count_waiting(limiter, before)
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         return self.under.listed(tenant, most, before)

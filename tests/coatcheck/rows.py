@@ -6,9 +6,11 @@ from typing import Any
 
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.job import Job, State, job_key, job_of, row_of
+from coatcheck.limiter import Caps
 from coatcheck.memory import MemoryQueues, MemoryStore
 from coatcheck.memory_objects import MemoryObjects
 from coatcheck.ring import Bell
+from coatcheck.run.known_limits import KnownLimits
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.store import Store
 from coatcheck.timings import Timings
@@ -78,13 +80,16 @@ def dead_letter(job: Job) -> DeadLetter:
     )
 
 
-def a_bell(store: Store, queues: Queues | None = None, objects: MemoryObjects | None = None) -> Bell:
+def a_bell(
+    store: Store, queues: Queues | None = None, objects: MemoryObjects | None = None, caps: Caps | None = None
+) -> Bell:
     return Bell(
         store=store,
         queues=queues or MemoryQueues(),
         objects=objects or MemoryObjects(),
         timings=TIMINGS,
         holding=KnownPauses(store).hold,
+        limiting=KnownLimits(store, caps or Caps()).limiters,
     )
 
 

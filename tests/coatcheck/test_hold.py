@@ -19,6 +19,7 @@ from coatcheck.next_step import (
     Requeue,
     Send,
     Step,
+    StepAside,
     TakeBack,
     TakeOver,
     Wait,
@@ -56,7 +57,7 @@ SOON = NOW + seconds(30)
         pytest.param(a_job(), Park(hold=HOLD), id="never sent"),
         pytest.param(a_job(attempt=3, sent=2), Park(hold=HOLD), id="an older number was sent"),
         pytest.param(a_job(due=NOW), Park(hold=HOLD), id="never sent, overdue"),
-        pytest.param(a_job(**MARK, due=SOON), Nothing(), id="marked"),
+        pytest.param(a_job(**MARK, due=SOON), StepAside(), id="marked"),
         pytest.param(a_job(**MARK, due=NOW), Postpone(due=NOW + TIMINGS.ring_again), id="marked, overdue"),
         pytest.param(a_job(**MARK, due=None), Postpone(due=NOW + TIMINGS.ring_again), id="marked, nobody would look"),
         pytest.param(a_job(waiting=OTHER.limiter, waits_since=NOW, due=SOON), Park(hold=HOLD), id="marked by another"),
@@ -84,7 +85,7 @@ def test_a_job_that_was_not_sent_is_marked_and_not_sent() -> None:
     assert counter.ring() == Park(hold=HOLD)
     assert (mark(counter.job), counter.job.attempt, counter.sent) == (MARKED, 1, [])
     assert (counter.job.due, counter.job.wrote) == (NOW + TIMINGS.ring_again, Wrote.TRANSITION)
-    assert counter.ring(NOW + seconds(1)) == Nothing()
+    assert counter.ring(NOW + seconds(1)) == StepAside()
     assert counter.ring(NOW + TIMINGS.ring_again) == Postpone(due=NOW + 2 * TIMINGS.ring_again)
     assert (mark(counter.job), counter.job.wrote) == (MARKED, Wrote.MARK)
 
@@ -179,7 +180,7 @@ def test_a_dispatcher_that_does_not_know_of_the_pause_yet_does_not_send_what_was
     assert counter.ring() == Send()
     counter.pause()
     counter.store.write(take_back_write(doorbell(counter.job), HOLD, NOW + seconds(1), TIMINGS))
-    assert counter.ring(NOW + seconds(2)) == Nothing()
+    assert counter.ring(NOW + seconds(2)) == StepAside()
     assert counter.sent == [1]
 
 
@@ -187,7 +188,7 @@ def test_a_dispatcher_that_does_not_know_of_the_pause_yet_does_not_send_what_was
 def test_a_job_that_comes_back_under_a_pause_is_parked_with_its_next_number(outcome: Yielded | Failed) -> None:
     counter = at(an_owned_job())
     counter.store.write(settle_write(counter.job, 1, outcome, counter.job.progress, NOW, TIMINGS, timedelta(0)))
-    while not isinstance(counter.ring(), Nothing):
+    while not isinstance(counter.ring(), StepAside):
         pass
     assert (counter.job.state, counter.job.attempt, mark(counter.job)) == (State.QUEUED, 2, MARKED)
     assert counter.sent == []

@@ -34,6 +34,7 @@ FULL = an_owned_job(
     result=StoredResult(key="k", version="v", bytes=0, content_type="text/plain", rows=0),
     cancelled_by="key …abcd",
     waiting="pause#kind#probe",
+    cap_value="a-digest",
     waits_since=NOW,
     paused_by="operator",
     retry_of="j_before",

@@ -7,8 +7,8 @@ from hypothesis import given
 from coatcheck.hold import park_write
 from coatcheck.job import Job, State
 from coatcheck.next_step import (
-    Nothing,
     Send,
+    StepAside,
 )
 from coatcheck.ring import Bell, ring
 from coatcheck.run.known_pauses import KnownPauses
@@ -115,7 +115,8 @@ def test_a_process_of_its_own_hears_of_the_resume_from_the_item_and_not_from_wha
         objects=counter.bell.objects,
         timings=TIMINGS,
         holding=KnownPauses(counter.store).hold,
+        limiting=counter.bell.limiting,
     )
-    assert ring(stale, JOB_ID, NOW) == Nothing()
+    assert ring(stale, JOB_ID, NOW) == StepAside()
     counter.resume()
     assert wake_resumed(stale, lambda: NOW + seconds(1), NOW + seconds(2)) == {"Send": 1}

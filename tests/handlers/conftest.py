@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 import jobs
+from coatcheck.run import settings
+from handlers import bells
 from tests.coatcheck.cloud import Cloud, cloud
 
 KINDS = Path(__file__).parents[1] / "coatcheck" / "kinds"
@@ -23,3 +25,15 @@ def empty_queues(aws: Cloud) -> None:
     """Nothing of an earlier test is left to be received."""
     for queue in aws.queues:
         aws.received(queue)
+
+
+@pytest.fixture
+def capped(aws: Cloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:  # the stage comes first
+    """Three jobs of a tenant may be in flight in the interactive lane."""
+    cached = (settings.caps, bells.known_limits, bells.bell)
+    monkeypatch.setenv(settings.CAPS, '{"lanes": {"interactive": 3}}')
+    for each in cached:
+        each.cache_clear()
+    yield
+    for each in cached:
+        each.cache_clear()

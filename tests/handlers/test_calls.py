@@ -23,8 +23,8 @@ from tests.handlers.jobs_table import add_job, job_in_table, new_id, now
 
 pytestmark = pytest.mark.usefixtures("empty_queues")
 
-MOST_CALLS_OF_A_SHORT_JOB = 10
-"""Of the 12 that the whole design may take, two are for slots."""
+MOST_CALLS_OF_A_SHORT_JOB = 11
+"""With caps on. Of the 12 that the whole design may take, one is for admission."""
 
 MOST_CALLS_OF_THE_RECORDER = 4
 
@@ -39,10 +39,11 @@ def submitted(args: dict[str, Any] | None = None) -> str:
 
 @pytest.fixture
 def warm() -> None:
-    """The process knows the load and the pauses; it looks those up every ten and every five seconds."""
+    """The process knows the load, the pauses and the tenant's limits: it looks them up every five or ten seconds."""
     ports.known_pace.cache_clear()
     ports.pace()
     bells.known_pauses().hold("probe", "bulk", "acme", now(), now())
+    bells.known_limits().of("acme", now())
 
 
 @pytest.mark.usefixtures("warm")
@@ -107,9 +108,11 @@ def test_a_claim_takes_one_call_and_a_heartbeat_two(aws: Cloud) -> None:
     assert calls == {"UpdateItem": 1, "ChangeMessageVisibility": 1}
 
 
-@pytest.mark.usefixtures("warm")
-def test_a_whole_short_job_takes_ten_calls_from_submit_to_its_conclusion_and_four_of_the_recorder(aws: Cloud) -> None:
+@pytest.mark.usefixtures("capped", "warm")
+def test_a_whole_short_job_takes_eleven_calls_with_caps_on_and_four_of_the_recorder(aws: Cloud) -> None:
     chain = Chain(aws)
+    submitted()  # the tenant's first job makes the item of its slots
+    chain.run()
     with counting_calls() as calls:
         job_id = submitted()
         while chain.dispatch() + chain.work():

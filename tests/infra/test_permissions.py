@@ -27,6 +27,8 @@ JOB_ITEMS = table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
 RING = (
     JOB_ITEMS
     | table("JobsTable/index/due", "Query")
+    | table("JobsTable/index/waiting", "Query")
+    | table("TenantsTable", "GetItem")
     | objects("results", "AbortMultipartUpload", "DeleteObject", "GetObject")
     | {("s3:ListBucket", "ResultsBucket"), ("s3:ListBucketMultipartUploads", "ResultsBucket")}
     | {("sqs:SendMessage", queue) for queue in ("InteractiveQueue", "BulkQueue", "WakeQueue", "DeadLetterQueue")}
@@ -49,9 +51,10 @@ ALLOWED = {
     | {("s3:ListBucket", "ResultsBucket")}
     | table("JobsTable", "BatchGetItem", "GetItem", "Query")
     | table("JobsTable/index/by_tenant", "Query")
+    | table("JobsTable/index/waiting", "Query")
     | objects("results", "GetObject", "GetObjectVersion"),
     "cancel": table("JobsTable", "GetItem", "UpdateItem"),
-    "waiter": table("JobsTable", "GetItem") | SIGN,
+    "waiter": table("JobsTable", "GetItem") | table("JobsTable/index/waiting", "Query") | SIGN,
     "authorizer": table("TenantsTable", "GetItem"),
     "dispatcher": RING | STREAM | LOST_RECORDS,
     "recorder": STREAM
@@ -59,7 +62,7 @@ ALLOWED = {
     | table("JobsTable", "GetItem", "PutItem", "UpdateItem")
     | {("sqs:SendMessage", "WakeQueue")},
     "wake": RING | consume("WakeQueue"),
-    "supervisor": RING | table("JobsTable/index/waiting", "Query"),
+    "supervisor": RING | table("JobsTable", "BatchGetItem"),
     "worker-interactive": WORK | consume("InteractiveQueue"),
     "worker-bulk": WORK | consume("BulkQueue"),
     "operator": table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")

@@ -15,7 +15,8 @@ from infra.acknowledgements import ACKNOWLEDGED, acknowledge, add_checks
 from infra.capacity import Network, Source
 from infra.config import CONFIGS, Stage
 from infra.function_code import function_code
-from infra.stack import CoatcheckStack, RouteTaken, UnknownLane, kind_routes
+from infra.kinds import RouteTaken, UnknownLane, kind_routes, sound_kinds
+from infra.stack import CoatcheckStack
 from tests.infra.template import FUNCTIONS, REPOSITORY, Template, new_app, synthesized
 
 SECRET = "arn:aws:secretsmanager:ap-south-1:123456789012:secret:shop-AbCdEf"
@@ -198,14 +199,14 @@ def jobs_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_kind_that_wants_an_unknown_lane_stops_the_synth(jobs_folder: Path) -> None:
     (jobs_folder / "frames.py").write_text(KIND.format(name="frames", declared='lane="video"'))
     with pytest.raises(UnknownLane, match="'frames' wants the lane 'video'"):
-        kind_routes(replace(function_code(Stage.DEV), root=jobs_folder.parent), CONFIGS[Stage.DEV])
+        kind_routes(sound_kinds(replace(function_code(Stage.DEV), root=jobs_folder.parent)), CONFIGS[Stage.DEV])
 
 
 def test_two_kinds_with_one_route_stop_the_synth(jobs_folder: Path) -> None:
     for name in ("refund_all", "refund_one"):
         (jobs_folder / f"{name}.py").write_text(KIND.format(name=name, declared='route="/v1/refunds"'))
     with pytest.raises(RouteTaken, match="refund-all and refund-one both declare the route /v1/refunds"):
-        kind_routes(replace(function_code(Stage.DEV), root=jobs_folder.parent), CONFIGS[Stage.DEV])
+        kind_routes(sound_kinds(replace(function_code(Stage.DEV), root=jobs_folder.parent)), CONFIGS[Stage.DEV])
 
 
 def test_the_cdk_command_runs_this_app() -> None:
@@ -216,5 +217,5 @@ def test_a_kind_that_cannot_be_loaded_stops_no_deployment(
     jobs_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (jobs_folder / "broken.py").write_text("raise RuntimeError('not today')\n")
-    kind_routes(replace(function_code(Stage.DEV), root=jobs_folder.parent), CONFIGS[Stage.DEV])
+    kind_routes(sound_kinds(replace(function_code(Stage.DEV), root=jobs_folder.parent)), CONFIGS[Stage.DEV])
     assert "'broken'" in capsys.readouterr().err

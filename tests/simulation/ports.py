@@ -12,6 +12,7 @@ from coatcheck.entry import Entry
 from coatcheck.objects import StoredObject
 from coatcheck.ring import Bell
 from coatcheck.row import Row
+from coatcheck.run.known_limits import KnownLimits
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.pace import Pace
 from coatcheck.run.worker import Desk
@@ -75,8 +76,8 @@ class SimStore:
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return self.world.network.glance(lambda: self.world.table.waiting(limiter, start))
 
-    def count_waiting(self, limiter: str) -> int:
-        return self.world.network.glance(lambda: self.world.table.count_waiting(limiter))
+    def count_waiting(self, limiter: str, before: datetime | None = None) -> int:
+        return self.world.network.glance(lambda: self.world.table.count_waiting(limiter, before))
 
     def listed(self, tenant: str, most: int, before: str | None = None) -> ListPage:
         return self.world.network.glance(lambda: self.world.table.listed(tenant, most, before))
@@ -210,6 +211,7 @@ class Ports:
             objects=self.objects,
             timings=world.timings,
             holding=self.known_pauses.hold,
+            limiting=KnownLimits(self.store, world.caps).limiters,
         )
         self.desk = Desk(
             store=self.store,

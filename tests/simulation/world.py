@@ -9,6 +9,7 @@ from typing import NoReturn, TypeVar
 from coatcheck.context import Source
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import State
+from coatcheck.limiter import Caps
 from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
 from coatcheck.store import Unavailable
@@ -62,6 +63,7 @@ class World:
     plots: list[Plot] = field(default_factory=list)
     """What a scenario has in store for certain calls."""
 
+    caps: Caps = field(default_factory=Caps)
     old_kinds: bool = False
     jumped_at: int = 2**62
     """When a clock jumped for the first time: from then on, what depends on clocks is not judged."""

@@ -14,7 +14,7 @@ from coatcheck.aws.expressions import Expressions
 from coatcheck.aws.time_index import DUE_INDEX, WAITING_INDEX
 from coatcheck.job import DUE_SHOWS
 from coatcheck.row import Row, milliseconds
-from coatcheck.store import IndexPage, ListPage, Refused, RowPage, TransactionRefused, Unavailable
+from coatcheck.store import MOST_AHEAD, IndexPage, ListPage, Refused, RowPage, TransactionRefused, Unavailable
 from coatcheck.write import Key, Put, Table, Write
 
 if TYPE_CHECKING:
@@ -100,8 +100,12 @@ class DynamoStore:
     def waiting(self, limiter: str, start: str | None = None) -> IndexPage:
         return WAITING_INDEX.page(self._client, self._jobs, limiter, start, self._page_size)
 
-    def count_waiting(self, limiter: str) -> int:
-        return WAITING_INDEX.count(self._client, self._jobs, limiter)
+    def count_waiting(self, limiter: str, before: datetime | None = None) -> int:
+        if before is None:
+            return WAITING_INDEX.count(self._client, self._jobs, limiter)
+        return len(
+            WAITING_INDEX.page(self._client, self._jobs, limiter, None, MOST_AHEAD, milliseconds(before) - 1).ids
+        )
 
     @property
     def _jobs(self) -> str:

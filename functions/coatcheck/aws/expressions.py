@@ -40,6 +40,8 @@ class Expressions:
             case Test.ONE_OF:
                 options = condition.value if isinstance(condition.value, list) else [condition.value]
                 return f"{name} IN ({', '.join(self._value(option) for option in options)})"
+            case Test.FEWER:
+                return f"size({name}) < {self._value(condition.value)}"
             case Test.IS | Test.BELOW | Test.AT_MOST | Test.ABOVE:
                 return f"{name} {condition.test} {self._value(condition.value)}"
 
@@ -53,9 +55,10 @@ class Expressions:
         return " ".join(part for part in parts if part)
 
     def _name(self, name: str) -> str:
-        alias = f"#{name}"
-        self.names[alias] = name
-        return alias
+        """The alias of an attribute, or of an entry of a map."""
+        parts = name.split(".")
+        self.names |= {f"#{part}": part for part in parts}
+        return ".".join(f"#{part}" for part in parts)
 
     def _value(self, value: Value) -> str:
         alias = f":v{len(self.values)}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from coatcheck.aws.attributes import row
 from coatcheck.aws.errors import passing_errors
+from coatcheck.slots import due_key
 from coatcheck.store import IndexPage, RowPage
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class TimeIndex:
         if start is not None:
             job_id, time = start.rsplit("@", 1)
             place = {self.partition: {"S": of}, self.time: {"N": time}}
-            more["ExclusiveStartKey"] = {"id": {"S": job_id}, "item": {"S": "job"}} | place
+            more["ExclusiveStartKey"] = {"id": {"S": job_id}, "item": {"S": due_key(job_id).item}} | place
         whole: dict[str, Any] = {
             "KeyConditionExpression": "#of = :of",
             "ExpressionAttributeNames": {"#of": self.partition},

@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from coatcheck.limiter import Caps
 from coatcheck.timings import Timings
 
 TIMINGS = "COATCHECK_TIMINGS"
@@ -15,6 +16,7 @@ TENANTS_TABLE = "TENANTS_TABLE"
 RESULTS_BUCKET = "RESULTS_BUCKET"
 LINK_SECRET_ARN = "LINK_SECRET_ARN"  # noqa: S105  # the name of a variable that holds an ARN
 OIDC = "OIDC"
+CAPS = "CAPS"
 LANE = "LANE"
 LANE_QUEUE = "LANE_QUEUE"
 LANE_QUEUES = "LANE_QUEUES"
@@ -58,6 +60,12 @@ def lane_queues() -> dict[str, str]:
 def lanes() -> tuple[str, ...]:
     """The lanes that a job may ask for."""
     return msgspec.json.decode(setting(LANES).encode(), type=tuple[str, ...])
+
+
+@cache
+def caps() -> Caps:
+    """How many jobs may be in flight at once, where the stage says so."""
+    return msgspec.json.decode(setting(CAPS).encode(), type=Caps)
 
 
 @cache

@@ -45,3 +45,9 @@ def test_pages_go_on_where_the_last_one_ended_although_its_jobs_wait_no_more(sto
         start = page.next
     assert sorted(found) == names
     assert store.count_waiting(fresh) == 0
+
+
+def test_those_are_counted_who_wait_longer_up_to_a_hundred(store: Store, fresh: str) -> None:
+    for number in range(103):
+        store.write(put(job_key(f"{fresh}-{number}"), {"waiting": fresh, "waits_since": NOW + seconds(number)}))
+    assert [store.count_waiting(fresh, before=NOW + seconds(number)) for number in (0, 1, 50, 102)] == [0, 1, 50, 100]

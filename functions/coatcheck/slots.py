@@ -1,0 +1,207 @@
+"""Slots: which jobs are in flight under a limiter. An item of job ids and attempt numbers that cannot drift.
+
+To take is to be in it with a number; to free is to remove what is older than the row. Both may be repeated, come late
+and come out of order: a newer number is never removed by an older row.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import msgspec
+
+from coatcheck.job import Job, State, Wrote, due_shard, job_key
+from coatcheck.limiter import Limiter
+from coatcheck.pause import MARK
+from coatcheck.row import Row
+from coatcheck.store import Refused, Store, TransactionRefused
+from coatcheck.time_limit import gives_up_at
+from coatcheck.timings import Timings
+from coatcheck.write import (
+    Key,
+    Put,
+    Table,
+    Update,
+    Write,
+    above,
+    absent,
+    any_of,
+    as_seen,
+    at_most,
+    below,
+    fewer,
+    is_,
+    put,
+    update,
+)
+
+PREFIX = "slots#"
+ITEM = "slots"
+MOST_TRIES = 5
+LOOK_AGAIN = timedelta(seconds=5)
+"""Whoever finds no slot may be overlooked by whoever frees one just then, as the index lags: somebody looks again."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Full:
+    """No slot of this limiter is free."""
+
+    limiter: Limiter
+
+
+def slots_key(limiter: str) -> Key:
+    """Beside the jobs: no id of a job begins like this, and the stream's filters pass over it."""
+    return Key(table=Table.JOBS, id=f"{PREFIX}{limiter}", item=ITEM)
+
+
+def limiter_named(slots_id: str) -> str | None:
+    """The limiter whose slots have this id in the index of what is due; None if it is a job's."""
+    return slots_id.removeprefix(PREFIX) if slots_id.startswith(PREFIX) else None
+
+
+def due_key(due_id: str) -> Key:
+    """The item that has this id in the index of what is due: a job's row, or the slots of a limiter."""
+    limiter = limiter_named(due_id)
+    return job_key(due_id) if limiter is None else slots_key(limiter)
+
+
+def holders(row: Row) -> dict[str, int]:
+    """Who holds a slot, and for which attempt."""
+    return msgspec.convert(row["held"], dict[str, int])
+
+
+def take(store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings) -> Full | None:
+    """Take a slot of every limiter, or of none; to hold them already for this number or an older one is to take them.
+
+    Returns the first limiter that is full, if one is. Raises Unavailable.
+    """
+    for _ in range(MOST_TRIES):
+        writes = [take_write(each, job, now, timings) for each in limiters]
+        refused = _refusals(store, writes)
+        full = [limiters[place] for place, old in refused.items() if old is not None]
+        if not refused or full:
+            return Full(limiter=full[0]) if full else None
+        for place in refused:
+            _open(store, limiters[place], now, timings)
+    return Full(limiter=limiters[0])  # somebody removes the item again and again: wait like everybody
+
+
+def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:
+    entry = f"held.{job.id}"
+    mine = at_most(entry, job.attempt)
+    return update(
+        slots_key(limiter.name),
+        (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),
+        {entry: job.attempt, "ttl": _ttl(now, timings)},
+        set_if_absent={"due": now + timings.due_grace},
+    )
+
+
+def free(store: Store, limiter: str, job: Job) -> Row | None:
+    """Give back what the job holds under an older number than its row's, or under any if it is final.
+
+    Returns the slots as they are then, whether or not there was anything to free. Raises Unavailable.
+    """
+    entry = f"held.{job.id}"
+    end = job.attempt + 1 if job.state.final else job.attempt
+    try:
+        return store.write(update(slots_key(limiter), (below(entry, end),), {entry: None}))
+    except Refused as refusal:
+        return refusal.old
+
+
+def free_entry(store: Store, limiter: str, job_id: str, attempt: int) -> None:
+    """Give back one entry as it was seen. Raises Unavailable."""
+    entry = f"held.{job_id}"
+    _try(store, update(slots_key(limiter), (is_(entry, attempt),), {entry: None}))
+
+
+def holds(job: Job | None, attempt: int, now: datetime) -> bool:
+    """Whether a job has a right to the slot that it holds for this attempt."""
+    if job is None or job.state.final or job.state is State.RETRYING:
+        return False
+    if job.state is not State.QUEUED:
+        return job.attempt == attempt
+    paused = job.waiting is not None and job.waiting.startswith(MARK)
+    return not paused and (job.run_at is None or job.run_at <= now)
+
+
+def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timings) -> bool:
+    """Get in line: first the slots learn that somebody waits, then the job is marked. False if the job went on.
+
+    Whoever waited for another limiter keeps its place. Raises Unavailable.
+    """
+    key, soon = slots_key(limiter.name), now + LOOK_AGAIN
+    noted = _try(store, update(key, (any_of(absent("due"), above("due", soon)),), {"waits_at": now, "due": soon}))
+    if not noted:
+        _try(store, update(key, (), {"waits_at": now}))
+    return _try(store, wait_write(limiter, job, now, timings))
+
+
+def wait_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:
+    """The place in the line is that of whoever could have run since then."""
+    return update(
+        job.key,
+        (
+            is_("state", State.QUEUED),
+            is_("attempt", job.attempt),
+            is_("sent", job.sent),
+            as_seen("waiting", job.waiting),
+        ),
+        {
+            "waiting": limiter.name,
+            "waits_since": job.ready_at or now,
+            "paused_by": None,
+            "due": min(now + timings.ring_again, gives_up_at(job, timings)),
+            "wrote": Wrote.MARK,
+        },
+    )
+
+
+def look_later(store: Store, limiter: str, seen: Row, now: datetime, timings: Timings, *, nobody_waits: bool) -> None:
+    """The supervisor has looked after the slots: it comes again while somebody holds or wants one.
+
+    Refused, somebody took or wanted one meanwhile, and the slots stay due. Raises Unavailable.
+    """
+    key, due = slots_key(limiter), as_seen("due", seen.get("due"))
+    waits_at = as_seen("waits_at", seen.get("waits_at"))
+    waits = seen.get("waits_at") is not None and not nobody_waits
+    if waits or holders(seen):
+        cleared: dict[str, object] = {"waits_at": None} if nobody_waits else {}
+        _try(store, update(key, (due, waits_at), {"due": now + timings.due_grace} | cleared))
+    else:
+        _try(store, update(key, (due, waits_at, fewer("held", 1)), {"due": None, "waits_at": None}))
+
+
+def _open(store: Store, limiter: Limiter, now: datetime, timings: Timings) -> None:
+    """Make the item of a limiter that nobody was in yet."""
+    key = slots_key(limiter.name)
+    values = {"held": {}, "due_shard": due_shard(key.id), "due": now + timings.due_grace, "ttl": _ttl(now, timings)}
+    _try(store, put(key, values, absent("held")))
+
+
+def _ttl(now: datetime, timings: Timings) -> int:
+    """Not before the end of any job that may be in it."""
+    return round((now + timings.give_up_after + timings.keep_row).timestamp())
+
+
+def _refusals(store: Store, writes: Sequence[Write]) -> dict[int, Row | None]:
+    """One alone is no transaction, which would cost twice as much and stand in the way of others."""
+    try:
+        if len(writes) == 1:
+            store.write(writes[0])
+        else:
+            store.transact(writes)
+    except Refused as refusal:
+        return {0: refusal.old}
+    except TransactionRefused as refusal:
+        return refusal.refused
+    return {}
+
+
+def _try(store: Store, write: Put | Update) -> bool:
+    try:
+        store.write(write)
+    except Refused:
+        return False
+    return True
