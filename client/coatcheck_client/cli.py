@@ -5,7 +5,19 @@ import sys
 import typer
 from rich.console import Console
 
-from coatcheck_client.commands import alarming, demo, dlq, jobs, keys, listing, operating, pausing, planning, stack
+from coatcheck_client.commands import (
+    alarming,
+    demo,
+    dlq,
+    jobs,
+    keys,
+    listing,
+    operating,
+    pausing,
+    planning,
+    schedules,
+    stack,
+)
 from coatcheck_client.trouble import Trouble, Unreachable
 
 app = typer.Typer(
@@ -26,6 +38,7 @@ app.command()(jobs.download)
 app.command()(listing.jobs)
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(keys.app, name="keys")
+app.add_typer(schedules.app, name="schedules")
 app.command()(pausing.pause)
 app.command()(pausing.resume)
 app.command()(alarming.alarms)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
     from types_boto3_lambda import LambdaClient
     from types_boto3_logs import CloudWatchLogsClient
+    from types_boto3_scheduler import EventBridgeSchedulerClient
     from types_boto3_sqs import SQSClient
 
 LOCAL = "local"
@@ -90,6 +91,10 @@ class Deployment:
     @cached_property
     def logs(self) -> "CloudWatchLogsClient":
         return self.session.client("logs", endpoint_url=self.endpoint_url)
+
+    @cached_property
+    def scheduler(self) -> "EventBridgeSchedulerClient":
+        return self.session.client("scheduler", endpoint_url=self.endpoint_url)
 
     @cached_property
     def cloudwatch(self) -> "CloudWatchClient":

@@ -11,7 +11,7 @@ from tests.client.server import ScriptedServer, document
 
 COMMANDS = [
     *("up", "down", "demo", "status", "submit", "watch", "download", "jobs"),
-    *("pause", "resume", "alarms", "plan", "supervise", "logs", "dlq", "keys"),
+    *("pause", "resume", "alarms", "plan", "supervise", "logs", "dlq", "keys", "schedules"),
 ]
 
 

@@ -60,7 +60,12 @@ def submit(
     with client_of(stage=stage, url=api_url, key=api_key, tenant=tenant) as client:
         try:
             job = client.submit(
-                kind, _parsed(args), key=key, lane=lane, run_at=_time(run_at), labels=parsed_labels(label or []) or None
+                kind,
+                parsed_args(args),
+                key=key,
+                lane=lane,
+                run_at=_time(run_at),
+                labels=parsed_labels(label or []) or None,
             )
         except Unreachable as trouble:
             trouble.hint = f"it may have been accepted all the same: repeat it with --key {key}"
@@ -164,7 +169,8 @@ def _time(text: str | None) -> datetime | None:
         raise BadTime(text or "") from error
 
 
-def _parsed(text: str) -> Any:
+def parsed_args(text: str) -> Any:
+    """What --args gives: JSON, `@FILE`, or `-` for standard input. Raises BadArgs."""
     try:
         return msgspec.json.decode(_read(text))
     except msgspec.DecodeError as error:
