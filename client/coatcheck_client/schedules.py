@@ -51,7 +51,7 @@ class ScheduleRefused(Trouble):
 
     def __init__(self, why: str, errors: Sequence[Mapping[str, str]] = ()) -> None:
         faults = "; ".join(f"{each['pointer']}: {each['detail']}" for each in errors)
-        super().__init__(why, hint=faults or None)
+        super().__init__(why, hint=faults if faults != why else None)
 
 
 @dataclass(frozen=True, kw_only=True)

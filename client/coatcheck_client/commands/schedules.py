@@ -19,6 +19,9 @@ from coatcheck_client.deployment import LOCAL, find_deployment
 from coatcheck_client.lost_ticks import LostTicks
 from coatcheck_client.schedules import Stored
 
+WIDE = 160
+"""Columns of a table that goes into a file or to another program."""
+
 _console = Console(highlight=False, markup=False, soft_wrap=True)
 _errors = Console(highlight=False, markup=False, stderr=True, soft_wrap=True)
 
@@ -79,7 +82,7 @@ def create(
     for each in left_out(schedule, now):
         _errors.print(f"note: {each}")
     due = schedules.find(deployment, name).next_tick(None, now)
-    _console.print(f"{name} is {_state(schedule)}; next tick: {_local(due, timezone)}")
+    _console.print(f"{name} is {_state(schedule)}; {_due(due, timezone)}")
 
 
 @app.command(name="list")
@@ -118,7 +121,8 @@ def list_(json: Json = False, stage: Stage = LOCAL) -> None:
             each.origin,
         )
     if found:
-        _console.print(table)
+        console = Console(highlight=False, markup=False, width=None if _console.is_terminal else WIDE)
+        console.print(table)
     _errors.print(f"{len(found)} schedules")
 
 
@@ -143,7 +147,7 @@ def resume(name: Name, stage: Stage = LOCAL) -> None:
     """Let it tick again."""
     found = schedules.set_enabled(find_deployment(stage), name, enabled=True)
     due = found.next_tick(None, datetime.now(UTC))
-    _errors.print(f"{name} is on; next tick: {_local(due, found.schedule.timezone)}")
+    _errors.print(f"{name} is on; {_due(due, found.schedule.timezone)}")
 
 
 @app.command()
@@ -204,6 +208,10 @@ def _document(found: Stored, record: dict[str, Any], now: datetime) -> dict[str,
 
 def _state(schedule: Schedule) -> str:
     return "on" if schedule.enabled else "paused"
+
+
+def _due(moment: datetime | None, zone: str) -> str:
+    return "no tick is ahead" if moment is None else f"its next tick is {_local(moment, zone)} {zone}"
 
 
 def _shown(time: str | None, zone: str) -> str:
