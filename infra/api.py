@@ -15,6 +15,7 @@ from constructs import Construct
 
 from coatcheck.route import ROUTES, kind_route
 from coatcheck.run import settings
+from infra.admission import admission_terms
 from infra.capacity import FunctionSize
 from infra.config import Config
 from infra.link_key import LinkKey
@@ -59,18 +60,20 @@ class Api(Construct):
         self.http = apigateway.HttpApi(self, "Http", api_name=cdk.Stack.of(self).stack_name, create_default_stage=False)
         self._add_stage()
         self._authorizer = self._make_authorizer(tenants)
-        signing = (self._submit(jobs, idempotency), self._status(jobs, results), self._waiter(jobs))
+        signing = (self._submit(jobs, idempotency, tenants), self._status(jobs, results), self._waiter(jobs))
         for function in signing:
             link_key.let_sign(function)
         functions = (*signing, self._cancel(jobs))
         self._add_routes({function.name: function for function in functions}, kind_routes)
 
-    def _submit(self, jobs: JobsTable, idempotency: IdempotencyTable) -> PythonFunction:
+    def _submit(self, jobs: JobsTable, idempotency: IdempotencyTable, tenants: TenantsTable) -> PythonFunction:
         submit = self._function("submit", self._config.api_function)
         submit.tell_timings(self._config)
         submit.tell(**{settings.LANES: json.dumps([lane.name for lane in self._config.lanes])})
         for table in (jobs, idempotency):
             table.grant(submit, "ConditionCheckItem", "GetItem", "PutItem", "UpdateItem")
+        tenants.grant(submit, "GetItem", "PutItem", "UpdateItem")
+        submit.tell(**{settings.ADMISSION: msgspec.json.encode(admission_terms(self._config)).decode()})
         return submit
 
     def _status(self, jobs: JobsTable, results: ResultsBucket) -> PythonFunction:

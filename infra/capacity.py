@@ -82,6 +82,17 @@ class ApiConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AdmissionConfig:
+    """What each tenant may hand in, unless it has limits of its own: docs/limits.md."""
+
+    requests_per_second: int = 10
+    burst: int = 50
+    """Requests at once, after a quiet time."""
+
+    open_jobs: int = 5000
+
+
+@dataclass(frozen=True, kw_only=True)
 class Network:
     """Private subnets and a security group with a way to the source and to the AWS services."""
 

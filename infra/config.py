@@ -8,7 +8,7 @@ from enum import StrEnum
 from coatcheck.schedule import Schedule
 from coatcheck.timings import Timings
 from infra.alarm_config import AlarmConfig
-from infra.capacity import ApiConfig, FunctionSize, LaneConfig, Load, Source, split
+from infra.capacity import AdmissionConfig, ApiConfig, FunctionSize, LaneConfig, Load, Source, split
 from infra.sizing import MOST_CONCURRENCY_OF_A_MAPPING, drain_line
 
 
@@ -85,6 +85,7 @@ class Config:
     schedules: tuple[Schedule, ...] = ()
     """Those that a deployment makes, beside those that `coatcheck schedules create` makes: docs/schedules.md."""
 
+    admission: AdmissionConfig = field(default_factory=AdmissionConfig)
     lane_line_minutes: int = 15
     keep_access_logs_days: int = 90
     log_level: str = "INFO"
@@ -221,6 +222,8 @@ _LOCAL = Config(
     ring_function=FunctionSize(memory_mb=512, timeout_seconds=10),
     supervisor_function=FunctionSize(memory_mb=512, timeout_seconds=70),
     log_retention="ONE_DAY",
+    # One tenant is here as much as all of them elsewhere: benchmarks, floods and whoever tries things out.
+    admission=AdmissionConfig(requests_per_second=2000, burst=10_000, open_jobs=100_000),
     stream=StreamConfig(parallelization_factor=1),
     alarms=AlarmConfig(period_seconds=10),
 )

@@ -178,7 +178,7 @@ class Job:
 UNMARKED: dict[str, object] = {"waiting": None, "waits_since": None, "paused_by": None}
 """What every write sets that sends a waiting job or moves it on."""
 
-DUE_SHOWS = ("lane", "state", "ready_at", "waiting")
+DUE_SHOWS = ("lane", "state", "ready_at", "waiting", "tenant")
 """What the index of what is due shows of a job beside its keys. No write changes these but one that moves `due`,
 save a cancellation of what runs: so they cost nothing."""
 

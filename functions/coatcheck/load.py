@@ -1,10 +1,14 @@
-"""The load: how many jobs are open, how many wait in each lane and since when, and how often clients should ask."""
+"""The load: how many jobs are open, whose, how many wait in each lane and since when, and how often to ask for them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+import msgspec
+
 from coatcheck.job import DUE_SHARDS, FINAL, State
+from coatcheck.limiter import MOST_SLOTS, shared
 from coatcheck.pause import MARK
 from coatcheck.row import Row, moment
 from coatcheck.store import Store
@@ -12,6 +16,12 @@ from coatcheck.write import Key, Table, put
 
 SHORTEST_POLL_SECONDS = 2
 LONGEST_POLL_SECONDS = 30
+COUNT_EVERY = timedelta(seconds=10)
+"""The load is counted no more often than that, and looked up as seldom."""
+
+MOST_NOTED = 500
+"""Tenants, those with the most open jobs: every process that answers requests reads them all every ten seconds. Of
+the others none has more open jobs than any of these, so that they are nobody whom a limit would mean."""
 
 LOAD_KEY = Key(table=Table.JOBS, id="load", item="load")
 """Beside the jobs: no id of a job looks like this, and the stream's filter passes over it."""
@@ -22,11 +32,11 @@ class LaneLoad:
     """The jobs that could run, and do not yet: sent or not, whatever they wait for but the end of a pause."""
 
     backlog: int = 0
-    ready_since: datetime | None = None
-    """Since when the one could run that has waited the longest."""
+    fair_backlog: int = 0
+    """Those of them that others wait for: of each tenant no more than it may have in flight."""
 
-    def and_one(self, ready_at: datetime) -> "LaneLoad":
-        return LaneLoad(backlog=self.backlog + 1, ready_since=min(self.ready_since or ready_at, ready_at))
+    ready_since: datetime | None = None
+    """Since when the one could run that has waited the longest for a worker, and not for other jobs to end."""
 
     def oldest_wait(self, now: datetime) -> timedelta:
         return timedelta(0) if self.ready_since is None else now - self.ready_since
@@ -36,29 +46,109 @@ class LaneLoad:
 class Load:
     open_jobs: int = 0
     lanes: Mapping[str, LaneLoad] = field(default_factory=dict)
+    tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """The open jobs, by tenant and lane, of those who have the most."""
+
     whole: bool = True
     """False if the time was over before all was counted: then there is at least so much."""
 
 
-def count_load(store: Store, now: Callable[[], datetime], until: datetime) -> Load:
+@dataclass(frozen=True, kw_only=True)
+class NotedLane:
+    fair_backlog: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotedLoad:
+    """The load as it was noted last; nothing, if it never was."""
+
+    open_jobs: int = 0
+    counted_at: int = 0
+    """When that count began, in milliseconds."""
+
+    lanes: Mapping[str, NotedLane] = field(default_factory=dict)
+    tenants: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+    @property
+    def as_of(self) -> datetime | None:
+        return moment(self.counted_at) if self.counted_at else None
+
+    def fair_backlog(self, lane: str) -> int:
+        return self.lanes.get(lane, NotedLane()).fair_backlog
+
+    def open_of(self, tenant: str, lane: str | None = None) -> int:
+        """Of a tenant that is not among those with the most: none."""
+        known = self.tenants.get(tenant, {})
+        return sum(known.values()) if lane is None else known.get(lane, 0)
+
+
+@dataclass(kw_only=True)
+class _Count:
+    """What was found so far, by lane and tenant."""
+
+    open_jobs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ready: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ready_since: dict[str, datetime] = field(default_factory=dict)
+
+    def add(self, row: Row, now: datetime) -> None:
+        if row.get("state", State.FAILED) in FINAL:  # slots are due there, too
+            return
+        place = lane, _ = str(row["lane"]), str(row.get("tenant"))
+        self.open_jobs[place] += 1
+        ready_at, waits_for = row.get("ready_at"), str(row.get("waiting", ""))
+        if row["state"] != State.QUEUED or not isinstance(ready_at, int) or moment(ready_at) > now:
+            return
+        if waits_for.startswith(MARK):
+            return
+        self.ready[place] += 1
+        if shared(waits_for) is None:
+            self.ready_since[lane] = min(self.ready_since.get(lane, now), moment(ready_at))
+
+    def load(self, caps: Mapping[str, int], *, whole: bool) -> Load:
+        backlog: Counter[str] = Counter()
+        fair: Counter[str] = Counter()
+        for (lane, _), jobs in self.ready.items():
+            backlog[lane] += jobs
+            fair[lane] += min(jobs, caps.get(lane, MOST_SLOTS))
+        lanes = {
+            lane: LaneLoad(backlog=jobs, fair_backlog=fair[lane], ready_since=self.ready_since.get(lane))
+            for lane, jobs in backlog.items()
+        }
+        return Load(open_jobs=self.open_jobs.total(), lanes=lanes, tenants=self._largest(), whole=whole)
+
+    def _largest(self) -> dict[str, dict[str, int]]:
+        whole: Counter[str] = Counter()
+        for (_, tenant), jobs in self.open_jobs.items():
+            whole[tenant] += jobs
+        found: dict[str, dict[str, int]] = {tenant: {} for tenant, _ in whole.most_common(MOST_NOTED)}
+        for (lane, tenant), jobs in self.open_jobs.items():
+            if tenant in found:
+                found[tenant][lane] = jobs
+        return found
+
+
+def count_load(store: Store, now: Callable[[], datetime], until: datetime, caps: Mapping[str, int]) -> Load:
     """Count the open jobs, each of which will be due at some time; note that if it is the whole. Raises Unavailable.
 
-    The time is looked at between pages of some hundred jobs.
+    `caps` are those of every tenant by lane; one that is allowed more counts no more. The time is looked at between
+    pages of some hundred jobs.
     """
     began = now()
-    load = Load()
+    count = _Count()
     for rows in _pages(store):
-        load = _with(load, rows, began)
+        for row in rows:
+            count.add(row, began)
         if now() >= until:
-            return replace(load, whole=False)
-    store.write(put(LOAD_KEY, {"open_jobs": load.open_jobs, "counted_at": began, "lanes": load.lanes}))
+            return count.load(caps, whole=False)
+    load = count.load(caps, whole=True)
+    noted = {"open_jobs": load.open_jobs, "counted_at": began, "lanes": load.lanes, "tenants": load.tenants}
+    store.write(put(LOAD_KEY, noted))
     return load
 
 
-def noted_load(store: Store) -> int:
-    """How many jobs were open when they were counted last; none, if they never were. Raises Unavailable."""
-    open_jobs = (store.get(LOAD_KEY) or {}).get("open_jobs", 0)
-    return open_jobs if isinstance(open_jobs, int) else 0
+def noted_load(store: Store) -> NotedLoad:
+    """Raises Unavailable."""
+    return msgspec.convert(store.get(LOAD_KEY) or {}, NotedLoad)
 
 
 def poll_seconds(open_jobs: int, polls_per_second: int) -> int:
@@ -75,21 +165,3 @@ def _pages(store: Store) -> Iterator[tuple[Row, ...]]:
             if page.next is None:
                 break
             start = page.next
-
-
-def _with(load: Load, rows: tuple[Row, ...], now: datetime) -> Load:
-    lanes = dict(load.lanes)
-    for row in rows:
-        if (ready_at := _waits_since(row, now)) is not None:
-            lane = str(row["lane"])
-            lanes[lane] = lanes.get(lane, LaneLoad()).and_one(ready_at)
-    open_jobs = sum("state" in row and row["state"] not in FINAL for row in rows)  # slots are due there, too
-    return replace(load, open_jobs=load.open_jobs + open_jobs, lanes=lanes)
-
-
-def _waits_since(row: Row, now: datetime) -> datetime | None:
-    """Since when the job of a row could run that nobody runs; None if it is no such job."""
-    ready_at = row.get("ready_at")
-    if row.get("state") != State.QUEUED or not isinstance(ready_at, int) or moment(ready_at) > now:
-        return None
-    return None if str(row.get("waiting", "")).startswith(MARK) else moment(ready_at)

@@ -119,6 +119,8 @@ class MemoryStore:
             for name, value in self._copied(write.set).items():
                 place, last = _place(row, name)
                 place[last] = value
+            for name, number in write.add.items():
+                row[name] = _number(row, name) + number
             for name in write.remove:
                 place, last = _place(row, name)
                 place.pop(last, None)
@@ -137,6 +139,13 @@ def _place(row: Row, name: str) -> tuple[Row, str]:
         raise BeyondLimits(f"the path {name} in the update leads through nothing")
     row[first] = entries = dict(whole)
     return entries, entry
+
+
+def _number(row: Row, name: str) -> int:
+    held = row.get(name, 0)
+    if isinstance(held, bool) or not isinstance(held, int):
+        raise BeyondLimits(f"numbers are added to numbers, and {name} is none")
+    return held
 
 
 @dataclass(kw_only=True)

@@ -1,12 +1,16 @@
 """Problems: refusals of a request as RFC 9457 describes them."""
 
 from collections.abc import Mapping
+from math import ceil
 from typing import ClassVar
 
 from coatcheck.args import Fault
 
 MOST_FAULTS = 50
 """So many are named: an answer is not to be larger than what it answers."""
+
+LONGEST_WAIT_SECONDS = 300
+"""Things change: no client is told to stay away for longer."""
 
 
 class Problem(Exception):
@@ -97,6 +101,34 @@ class KeyUsed(Problem):
     status = 422
     slug = "idempotency-key-used"
     title = "The idempotency key belongs to another request"
+
+
+class TooMany(Problem):
+    """A limit on what may be handed in is met. Its `Retry-After` says when another try makes sense."""
+
+    status = 429
+    slug = "too-many-requests"
+    title = "Too much was handed in"
+
+    def __init__(self, detail: str, *, seconds: float = 1) -> None:
+        """Whole seconds, at least one, and no longer than a client is to be kept in the dark."""
+        self.seconds = max(1, min(LONGEST_WAIT_SECONDS, ceil(seconds)))
+        super().__init__(detail, headers={"Retry-After": str(self.seconds)})
+
+
+class TooFast(TooMany):
+    slug = "rate-limit"
+    title = "This tenant submits too fast"
+
+
+class TooManyOpen(TooMany):
+    slug = "open-jobs-limit"
+    title = "This tenant has too many open jobs"
+
+
+class LaneFull(TooMany):
+    slug = "lane-full"
+    title = "The lane has more work than it can do in time"
 
 
 class Broken(Problem):

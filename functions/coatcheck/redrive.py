@@ -18,12 +18,20 @@ from coatcheck.write import Key, Update, absent, one_of, update
 
 
 def redrive(
-    store: Store, old: Job, asked_by: str, timings: Timings, random: Callable[[int], bytes], now: datetime
+    store: Store,
+    old: Job,
+    asked_by: str,
+    timings: Timings,
+    random: Callable[[int], bytes],
+    now: datetime,
+    admit: Callable[[Job, datetime], None] = lambda _, __: None,
 ) -> Job:
     """The job that goes on for an old one, made now or before. It bears the old one's args, and its checkpoint.
 
-    One transaction makes it, links both ways, and takes the natural key over. Raises Conflict, Gone, Busy, Unavailable.
+    One transaction makes it, links both ways, and takes the natural key over; `admit` may refuse one that is not made
+    yet. Raises Conflict, Gone, TooMany, Busy, Unavailable.
     """
+    admitted = False
     ended = old.id  # which holds the natural key, if nobody took it over
     for _ in range(MOST_TRIES):
         if old.retried_as is not None:
@@ -35,6 +43,9 @@ def redrive(
         job = successor(old, _args(store, old), asked_by, timings, new_job_id(now, random(RANDOM_BYTES)), now)
         kind = _kind(job)
         unique = natural_key(kind, job)
+        if not admitted:
+            admit(job, now)
+            admitted = True
         naturals = [] if unique is None else [natural_key_write(unique, job, ended, now, timings)]
         noted = note(old, Act.REDRIVEN, asked_by, now, job.id)
         refused = refusals(store, [*job_writes(job), retried_write(old, job), noted, *naturals])

@@ -51,11 +51,13 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What new jobs are made with: the lanes there are, and random bytes for the ids."""
+    """What new jobs are made with: the lanes there are, random bytes for the ids, and who lets them in."""
 
     timings: Timings
     lanes: tuple[str, ...]
     random: Callable[[int], bytes]
+    admit: Callable[[Job, datetime], None] = lambda _, __: None
+    """Raises TooMany."""
 
 
 def checked_key(values: tuple[str, ...]) -> str | None:

@@ -28,11 +28,13 @@ class Accepted:
 def submit(store: Store, terms: Terms, caller: Caller, request: Request, now: datetime) -> Accepted:
     """Accept a job, or find the one that this request became before. Raises Problem, Unavailable.
 
-    A refusal may depend on the version or the time, so it looks first whether the request was accepted before.
+    A refusal may depend on the version, the time or the load, so it looks first whether the request was accepted
+    before: then it is never refused.
     """
     key = caller_key(caller.tenant, request)
     try:
         kind, job = requested_job(request, caller, terms, now)
+        terms.admit(job, now)
     except Problem:
         if (known := known_job(store, key, request, now)) is not None:
             return Accepted(job=known, replayed=True)

@@ -5,8 +5,21 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from coatcheck.limiter import MOST_SLOTS
 from coatcheck.row import Row
 from coatcheck.write import Key, Table
+
+MOST_PER_SECOND = 10_000
+MOST_BURST = 100_000
+MOST_OPEN_JOBS = 1_000_000
+
+
+class LimitOutOfRange(ValueError):
+    def __init__(self, what: str, value: int, most: int) -> None:
+        super().__init__(f"{what} must be within 1 and {most:,}, not {value:,}")
+        self.what = what
+        self.value = value
+        self.most = most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +29,16 @@ class TenantLimits:
     caps: Mapping[str, int] = field(default_factory=dict)
     """Jobs in flight at once, by lane."""
 
+    requests_per_second: int | None = None
+    burst: int | None = None
+    """Requests at once, after a quiet time."""
+
+    open_jobs: int | None = None
+
+
+MOST = {"requests_per_second": MOST_PER_SECOND, "burst": MOST_BURST, "open_jobs": MOST_OPEN_JOBS}
+"""The largest value of each limit but the caps. The smallest is 1: to shut a tenant out, revoke its keys."""
+
 
 def limits_key(tenant: str) -> Key:
     return Key(table=Table.TENANTS, id=f"limits#{tenant}")
@@ -24,3 +47,12 @@ def limits_key(tenant: str) -> Key:
 def limits_of(row: Row | None) -> TenantLimits:
     """Attributes that this version does not know are passed over."""
     return TenantLimits() if row is None else msgspec.convert(row, TenantLimits)
+
+
+def check_limits(limits: TenantLimits) -> None:
+    """Raises LimitOutOfRange."""
+    values = [(name, getattr(limits, name), most) for name, most in MOST.items()]
+    caps = [(f"the cap of the lane {lane}", cap, MOST_SLOTS) for lane, cap in limits.caps.items()]
+    for what, value, most in (*values, *caps):
+        if value is not None and not 1 <= value <= most:
+            raise LimitOutOfRange(what, value, most)

@@ -109,6 +109,9 @@ class Update:
     key: Key
     set: Row
     set_if_absent: Row = field(default_factory=dict)
+    add: Mapping[str, int] = field(default_factory=dict)
+    """What is added to numbers; one that is absent is 0. A repeated call adds again."""
+
     remove: frozenset[str] = frozenset()
     when: When = ()
 
@@ -121,13 +124,18 @@ def put(key: Key, values: Mapping[str, object], *when: Condition | AnyOf) -> Put
 
 
 def update(
-    key: Key, when: When, changes: Mapping[str, object], set_if_absent: Mapping[str, object] | None = None
+    key: Key,
+    when: When,
+    changes: Mapping[str, object],
+    set_if_absent: Mapping[str, object] | None = None,
+    add: Mapping[str, int] | None = None,
 ) -> Update:
     """An update whose changes are domain values; None removes the attribute."""
     return Update(
         key=key,
         set=encoded_row(changes),
         set_if_absent=encoded_row(set_if_absent or {}),
+        add=add or {},
         remove=frozenset(name for name, value in changes.items() if value is None),
         when=when,
     )

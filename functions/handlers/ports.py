@@ -9,6 +9,7 @@ from coatcheck.aws.link_key import link_key
 from coatcheck.aws.s3_objects import S3Objects
 from coatcheck.result_link import signed
 from coatcheck.run import settings
+from coatcheck.run.known_load import KnownLoad
 from coatcheck.run.pace import Pace
 from coatcheck.run.settings import setting
 from coatcheck.write import Table
@@ -31,8 +32,13 @@ def tenants() -> DynamoStore:
 
 
 @cache
+def known_load() -> KnownLoad:
+    return KnownLoad(jobs())
+
+
+@cache
 def known_pace() -> Pace:
-    return Pace(jobs(), settings.timings().polls_per_second)
+    return Pace(known_load(), settings.timings().polls_per_second)
 
 
 def pace() -> int:

@@ -3,17 +3,35 @@
 import os
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
+
+from aws_lambda_powertools import Logger
 
 from coatcheck.cancellation import owned_job
 from coatcheck.document import retry_after, status_document
 from coatcheck.job import Job
+from coatcheck.limiter import Caps
 from coatcheck.redrive import redrive
 from coatcheck.request import Request, Terms, checked_key
 from coatcheck.run import settings
+from coatcheck.run.admissions import Admissions
+from coatcheck.run.known_limits import KnownLimits
 from coatcheck.submission import submit
 from handlers import lists, ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
+
+logger = Logger()
+
+
+@cache
+def admissions() -> Admissions:
+    terms, tenants = settings.admission(), ports.tenants()
+    return Admissions(tenants, KnownLimits(tenants, Caps()), ports.known_load(), terms, _log_unsure)
+
+
+def _log_unsure(tenant: str, code: str) -> None:
+    logger.warning("admission is not known, and the job is let in", tenant=tenant, code=code)
 
 
 def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
@@ -36,7 +54,7 @@ def _retry(request: HttpRequest) -> HttpAnswer:
     now = datetime.now(UTC)
     caller, store, timings = request.caller, ports.jobs_and_keys(), settings.timings()
     old = owned_job(store, caller, request.path["id"], now)
-    return _ticket(redrive(store, old, caller.name, timings, os.urandom, now), now)
+    return _ticket(redrive(store, old, caller.name, timings, os.urandom, now, admissions().retry), now)
 
 
 def _submit(request: HttpRequest) -> HttpAnswer:
@@ -50,7 +68,7 @@ def _submit(request: HttpRequest) -> HttpAnswer:
         else Request(fields={"kind": kind, "args": body}, key=key, args_at="")
     )
     now = datetime.now(UTC)
-    terms = Terms(timings=settings.timings(), lanes=settings.lanes(), random=os.urandom)
+    terms = Terms(timings=settings.timings(), lanes=settings.lanes(), random=os.urandom, admit=admissions().submit)
     accepted = submit(ports.jobs_and_keys(), terms, caller, asked, now)
     ticket = _ticket(accepted.job, now)
     return replace(ticket, headers={**ticket.headers, "Idempotent-Replayed": "true"}) if accepted.replayed else ticket

@@ -6,7 +6,7 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 
-from coatcheck.load import Load, count_load
+from coatcheck.load import COUNT_EVERY, Load, count_load
 from coatcheck.run import settings
 from coatcheck.run.load_metrics import tell
 from coatcheck.store import Unavailable
@@ -17,8 +17,6 @@ logger = Logger()
 
 MARGIN = timedelta(seconds=5)
 SCHEDULE = timedelta(minutes=1)
-COUNT_EVERY = timedelta(seconds=10)
-"""Clients are not told of the load more often than that."""
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
@@ -47,7 +45,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
 def _count_load(end: datetime) -> Load | None:
     """What clients are told of the load may be a walk older."""
     try:
-        return count_load(ports.jobs(), _now, end)
+        return count_load(ports.jobs(), _now, end, settings.caps().lanes)
     except Unavailable as error:
         logger.warning("the open jobs cannot be counted", code=error.code)
         return None

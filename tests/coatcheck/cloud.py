@@ -19,7 +19,8 @@ from moto.core.models import botocore_stubber
 from coatcheck.aws import clients
 from coatcheck.run import settings
 from coatcheck.timings import Timings
-from handlers import authorizer, bells, ports, worker
+from handlers import authorizer, bells, ports, submit, worker
+from tests.coatcheck.admissions import GENEROUS
 from tests.coatcheck.tables import create_tables
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ CACHES: tuple[Callable[..., Any], ...] = (
     clients.s3,
     clients.secrets,
     ports.jobs,
+    ports.known_load,
     ports.known_pace,
     bells.jobs_for_beats,
     ports.jobs_and_keys,
@@ -54,10 +56,12 @@ CACHES: tuple[Callable[..., Any], ...] = (
     settings.timings,
     settings.lane_queues,
     settings.caps,
+    settings.admission,
     settings.lanes,
     settings.routes,
     settings.issuer,
     worker._desk,
+    submit.admissions,
 )
 
 
@@ -203,6 +207,7 @@ def _environment(made: Cloud, timings: Timings) -> dict[str, str]:
         settings.RESULTS_BUCKET: BUCKET,
         settings.LINK_SECRET_ARN: client_of("secretsmanager").create_secret(Name="links", SecretString=LINK_KEY)["ARN"],
         settings.CAPS: "{}",
+        settings.ADMISSION: msgspec.json.encode(GENEROUS).decode(),
         settings.LANE: "interactive",
         settings.LANE_QUEUE: made.queues["interactive"],
         settings.LANE_QUEUES: json.dumps({lane: made.queues[lane] for lane in LANES}),

@@ -27,7 +27,7 @@ def running() -> str:
 
 
 def in_trouble() -> dict[str, Any]:
-    with troubled(clients.dynamodb(), BUSY):
+    with troubled(clients.dynamodb(), *[BUSY] * 5):
         return post(PROBE)
 
 

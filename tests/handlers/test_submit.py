@@ -206,7 +206,7 @@ def test_the_tenant_comes_from_the_credential_and_never_from_the_body() -> None:
 
 
 def test_a_service_behind_that_is_in_trouble_is_a_503_with_a_hint() -> None:
-    with troubled(clients.dynamodb(), BUSY):
+    with troubled(clients.dynamodb(), *[BUSY] * 5):
         answer = post(PROBE)
     problem(answer, 503)
     assert int(answer["headers"]["Retry-After"]) >= 1

@@ -46,7 +46,10 @@ WORK = (
 SIGN = {("secretsmanager:GetSecretValue", "AWS::SecretsManager::Secret.Id")}
 
 ALLOWED = {
-    "submit": table("JobsTable", *READ_AND_WRITE) | table("IdempotencyTable", *READ_AND_WRITE) | SIGN,
+    "submit": table("JobsTable", *READ_AND_WRITE)
+    | table("IdempotencyTable", *READ_AND_WRITE)
+    | table("TenantsTable", "GetItem", "PutItem", "UpdateItem")
+    | SIGN,
     "status": SIGN
     | {("s3:ListBucket", "ResultsBucket")}
     | table("JobsTable", "BatchGetItem", "GetItem", "Query")

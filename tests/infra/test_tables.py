@@ -44,7 +44,10 @@ def test_what_is_due_is_found_by_shard_and_time_and_shows_what_the_load_is_made_
             {"AttributeName": "due_shard", "KeyType": "HASH"},
             {"AttributeName": "due", "KeyType": "RANGE"},
         ],
-        "Projection": {"ProjectionType": "INCLUDE", "NonKeyAttributes": ["lane", "state", "ready_at", "waiting"]},
+        "Projection": {
+            "ProjectionType": "INCLUDE",
+            "NonKeyAttributes": ["lane", "state", "ready_at", "waiting", "tenant"],
+        },
     }
     types = {each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]}
     assert types == {

@@ -12,7 +12,9 @@ from coatcheck.entry import Entry
 from coatcheck.objects import StoredObject
 from coatcheck.ring import Bell
 from coatcheck.row import Row
+from coatcheck.run.admissions import Admissions
 from coatcheck.run.known_limits import KnownLimits
+from coatcheck.run.known_load import KnownLoad
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.pace import Pace
 from coatcheck.run.worker import Desk
@@ -203,7 +205,10 @@ class Ports:
         self.queues = SimQueues(world)
         self.objects = SimObjects(world)
         self.known_pauses = KnownPauses(self.store)
-        self.pace = Pace(self.store, world.timings.polls_per_second)
+        known_load = KnownLoad(self.store)
+        self.pace = Pace(known_load, world.timings.polls_per_second)
+        known_limits = KnownLimits(self.store, world.caps)
+        self.admissions = Admissions(self.store, known_limits, known_load, world.admission, lambda *_: None)
         self.watchdog = SimWatchdog(world, machine)
         self.bell = Bell(
             store=self.store,

@@ -121,6 +121,8 @@ def set_up() -> Iterator[None]:
         patch.setattr(worker, "_desk", lambda: here().desk)
         for name in ("jobs", "jobs_and_keys"):
             patch.setattr(ports, name, lambda: here().store)
+        patch.setattr(submit, "admissions", lambda: here().admissions)
+        patch.setattr(settings, "caps", lambda: world().caps)
         patch.setattr(ports, "objects", lambda: here().objects)
         patch.setattr(bells, "wake_queue", lambda: here().queues)
         patch.setattr(bells, "bell", lambda: here().bell)

@@ -9,12 +9,14 @@ from typing import NoReturn, TypeVar
 from coatcheck.context import Source
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import State
+from coatcheck.admission import AdmissionTerms
 from coatcheck.limiter import Caps
 from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
 from coatcheck.store import Unavailable
 from coatcheck.timings import Timings
 from coatcheck.write import Table
+from tests.coatcheck.admissions import GENEROUS
 from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.lambdas import Handler, Invocation, Lambdas, Sandbox
 from tests.simulation.network import Network
@@ -64,6 +66,7 @@ class World:
     """What a scenario has in store for certain calls."""
 
     caps: Caps = field(default_factory=Caps)
+    admission: AdmissionTerms = GENEROUS
     old_kinds: bool = False
     jumped_at: int = 2**62
     """When a clock jumped for the first time: from then on, what depends on clocks is not judged."""

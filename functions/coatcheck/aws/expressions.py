@@ -51,8 +51,9 @@ class Expressions:
             alias = self._name(name)
             sets.append(f"{alias} = if_not_exists({alias}, {self._value(value)})")
         removes = [self._name(name) for name in sorted(write.remove)]
-        parts = [f"SET {', '.join(sets)}" if sets else "", f"REMOVE {', '.join(removes)}" if removes else ""]
-        return " ".join(part for part in parts if part)
+        adds = [f"{self._name(name)} {self._value(number)}" for name, number in write.add.items()]
+        clauses = {"SET": sets, "REMOVE": removes, "ADD": adds}
+        return " ".join(f"{clause} {', '.join(parts)}" for clause, parts in clauses.items() if parts)
 
     def _name(self, name: str) -> str:
         """The alias of an attribute, or of an entry of a map."""

@@ -6,6 +6,7 @@ from functools import cache
 
 import msgspec
 
+from coatcheck.admission import AdmissionTerms
 from coatcheck.limiter import Caps
 from coatcheck.timings import Timings
 
@@ -17,6 +18,7 @@ RESULTS_BUCKET = "RESULTS_BUCKET"
 LINK_SECRET_ARN = "LINK_SECRET_ARN"  # noqa: S105  # the name of a variable that holds an ARN
 OIDC = "OIDC"
 CAPS = "CAPS"
+ADMISSION = "ADMISSION"
 LANE = "LANE"
 LANE_QUEUE = "LANE_QUEUE"
 LANE_QUEUES = "LANE_QUEUES"
@@ -66,6 +68,12 @@ def lanes() -> tuple[str, ...]:
 def caps() -> Caps:
     """How many jobs may be in flight at once, where the stage says so."""
     return msgspec.json.decode(setting(CAPS).encode(), type=Caps)
+
+
+@cache
+def admission() -> AdmissionTerms:
+    """What may be handed in, where a tenant has no limits of its own."""
+    return msgspec.json.decode(setting(ADMISSION).encode(), type=AdmissionTerms)
 
 
 @cache

@@ -75,7 +75,7 @@ def test_the_next_page_goes_on_where_the_last_one_ended_although_its_jobs_were_r
 
 
 def test_of_every_job_that_will_be_due_the_index_shows_what_the_load_is_made_of(store: Store, fresh: str) -> None:
-    shown: Row = {"lane": "bulk", "state": "queued", "ready_at": 5, "waiting": "pause#kind#probe"}
+    shown: Row = {"lane": "bulk", "state": "queued", "ready_at": 5, "waiting": "pause#kind#probe", "tenant": "acme"}
     row: Row = {"id": fresh, "due_shard": fresh, "due": milliseconds(NOW + seconds(10**6)), "kind": "probe"}
     store.write(put(job_key(fresh), row | shown))
     store.write(put(job_key(f"{fresh}-2"), {"id": f"{fresh}-2", "due_shard": fresh, "due": 1, "lane": "bulk"}))
