@@ -8,7 +8,7 @@ from coatcheck.job_id import FORM
 from coatcheck.kind import Kind
 from coatcheck.operation import ALWAYS, OPERATIONS, PRIVATE, SUBMIT, Answer, Operation
 from coatcheck.parameter import ACTING_FOR, Parameter
-from coatcheck.problem import Busy, Conflict, Problem, Unauthorized, UnsupportedMediaType
+from coatcheck.problem import Busy, Conflict, Problem, TooMany, Unauthorized, UnsupportedMediaType
 from coatcheck.route import ROUTES, Route, kind_route
 from coatcheck.schemas import args_name, examples, reference, schemas
 
@@ -40,6 +40,7 @@ HEADERS: Mapping[str, dict[str, object]] = {
 REFUSAL_HEADERS: Mapping[type[Problem], tuple[str, ...]] = {
     Busy: ("Retry-After",),
     Conflict: ("Retry-After",),
+    TooMany: ("Retry-After",),
     Unauthorized: ("WWW-Authenticate",),
     UnsupportedMediaType: ("Accept-Encoding", "Accept-Post"),
 }

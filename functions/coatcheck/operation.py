@@ -16,6 +16,7 @@ from coatcheck.problem import (
     NotFound,
     Problem,
     TooLarge,
+    TooMany,
     Unauthorized,
     UnsupportedMediaType,
 )
@@ -59,7 +60,7 @@ SUBMIT = Operation(
             may_bear=("Idempotent-Replayed",),
         ),
     ),
-    problems=(Conflict, TooLarge, UnsupportedMediaType, KeyUsed),
+    problems=(Conflict, TooLarge, UnsupportedMediaType, KeyUsed, TooMany),
     parameters=(IDEMPOTENCY_KEY,),
     body="JobRequest",
 )
@@ -113,7 +114,7 @@ RETRY = Operation(
             headers=("Location", "Retry-After"),
         ),
     ),
-    problems=(*JOB, Conflict, Gone),
+    problems=(*JOB, Conflict, Gone, TooMany),
 )
 HISTORY = Operation(
     summary="What happened to a job, in order",

@@ -39,11 +39,12 @@ def asked(
     key: str | None = None,
     caller: Caller = ACME,
     now: datetime = NOW,
+    terms: Terms = TERMS,
     **fields: object,
 ) -> Accepted:
     """Ask for a job, as POST /v1/jobs does."""
     body: dict[str, object] = {"kind": kind} | ({} if args is None else {"args": args}) | fields
-    return submit(store, TERMS, caller, Request(fields=body, key=key), now)
+    return submit(store, terms, caller, Request(fields=body, key=key), now)
 
 
 def jobs_in(store: MemoryStore) -> list[Job]:
