@@ -1,11 +1,16 @@
-"""The transcripts of docs/api.md and the examples of docs/client.md, run against the live stack."""
+"""The transcripts of docs/api.md, the examples of docs/client.md and the commands of docs/schedules.md, run live."""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from typer.testing import CliRunner
+
+from coatcheck_client.cli import app
 from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
@@ -45,6 +50,19 @@ def test_the_examples_of_the_client_print_what_they_say(live: LiveStack, tmp_pat
     patterns = [".*".join(re.escape(part) for part in line.split("…")) for line in expected]
     assert re.search("^" + "$.*^".join(patterns) + "$", ran.stdout, re.MULTILINE | re.DOTALL), ran.stdout
     assert [file.name for file in tmp_path.iterdir()] == ["report.csv.gz"]
+
+
+def test_the_commands_about_schedules_work_in_their_order(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COATCHECK_LOCAL", str(live.project.local))
+    blocks = re.findall(r"```sh\n(.*?)```", (DOCS / "schedules.md").read_text(), re.DOTALL)
+    commands = [shlex.split(line) for block in blocks for line in block.splitlines()]
+    assert len(commands) >= 10
+    for program, *arguments in commands:
+        assert program == "coatcheck"
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, f"{arguments}\n{done.output}{done.exception}"
+    left = CliRunner().invoke(app, ["schedules", "list", "--json"])
+    assert left.stdout == ""  # what they make they delete
 
 
 def _parts(transcript: str) -> tuple[str, list[str]]:
