@@ -2,13 +2,15 @@
 
 import json
 
+import msgspec
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from coatcheck.run import settings
+from infra.admission import admission_terms
 from infra.config import Config
 from infra.python_function import PythonFunction
-from infra.tables import IdempotencyTable, JobsTable
+from infra.tables import IdempotencyTable, JobsTable, TenantsTable
 
 
 class Operator(Construct):
@@ -21,6 +23,7 @@ class Operator(Construct):
         code: lambda_.Code,
         jobs: JobsTable,
         idempotency: IdempotencyTable,
+        tenants: TenantsTable,
     ) -> None:
         super().__init__(scope, id_)
         self.function = PythonFunction(
@@ -34,7 +37,8 @@ class Operator(Construct):
         )
         self.function.tell_timings(config)
         self.function.tell(**{settings.LANES: json.dumps([lane.name for lane in config.lanes])})
-        for table in (jobs, idempotency):
+        self.function.tell(**{settings.ADMISSION: msgspec.json.encode(admission_terms(config)).decode()})
+        for table in (jobs, idempotency, tenants):
             table.grant(self.function, "GetItem", "PutItem", "UpdateItem")
         jobs.grant(self.function, "Query")
         jobs.grant_waiting(self.function)

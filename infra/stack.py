@@ -96,7 +96,9 @@ class CoatcheckStack(cdk.Stack):
         Wake(self, "Wake", config=config, code=code, doorbells=doorbells)
         supervisor = Supervisor(self, "Supervisor", config=config, code=code, doorbells=doorbells)
 
-        operator = Operator(self, "Operator", config=config, code=code, jobs=jobs, idempotency=idempotency)
+        operator = Operator(
+            self, "Operator", config=config, code=code, jobs=jobs, idempotency=idempotency, tenants=tenants
+        )
         schedules = Schedules(self, "Schedules", config=config, code=code, jobs=jobs, idempotency=idempotency)
 
         api = Api(

@@ -140,7 +140,7 @@ class IdempotencyTable(Table):
 
 
 class TenantsTable(Table):
-    """Hashed API keys and whose they are."""
+    """Hashed API keys and whose they are; of each tenant its own limits, and apart from these what it used of them."""
 
     def __init__(self, scope: Construct, id_: str, *, config: Config) -> None:
         super().__init__(scope, id_, config=config, variable=settings.TENANTS_TABLE, partition_key="key")

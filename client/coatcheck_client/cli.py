@@ -17,6 +17,7 @@ from coatcheck_client.commands import (
     planning,
     schedules,
     stack,
+    tenants,
 )
 from coatcheck_client.trouble import Trouble, Unreachable
 
@@ -39,6 +40,7 @@ app.command()(listing.jobs)
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(keys.app, name="keys")
 app.add_typer(schedules.app, name="schedules")
+app.add_typer(tenants.app, name="tenants")
 app.command()(pausing.pause)
 app.command()(pausing.resume)
 app.command()(alarming.alarms)

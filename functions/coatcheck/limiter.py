@@ -62,11 +62,15 @@ class Caps:
 def limiters_of(job: Job, caps: Caps, own: Mapping[str, int]) -> tuple[Limiter, ...]:
     """The limiters of a job, always in the same order. `own` are its tenant's caps by lane, instead of the stage's."""
     found = [
-        (f"{Shared.TENANT}#{job.lane}#{job.tenant}", own.get(job.lane, caps.lanes.get(job.lane))),
+        (limiter_of_tenant(job.tenant, job.lane), own.get(job.lane, caps.lanes.get(job.lane))),
         (f"{Shared.KIND}#{job.kind}", caps.kinds.get(job.kind)),
         (f"{Shared.VALUE}#{job.kind}#{job.cap_value}", caps.values.get(job.kind) if job.cap_value else None),
     ]
     return tuple(Limiter(name=name, cap=cap) for name, cap in found if cap is not None)
+
+
+def limiter_of_tenant(tenant: str, lane: str) -> str:
+    return f"{Shared.TENANT}#{lane}#{tenant}"
 
 
 def shared(name: str) -> Shared | None:

@@ -1,14 +1,17 @@
 """What a tenant may, where that is not what every tenant of the stage may: a paid tier, a noisy neighbour."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 
 import msgspec
 
 from coatcheck.limiter import MOST_SLOTS
+from coatcheck.problem import Busy
 from coatcheck.row import Row
-from coatcheck.write import Key, Table
+from coatcheck.store import Refused, Store
+from coatcheck.write import Key, Table, absent, as_seen, put, update
 
+MOST_TRIES = 5
 MOST_PER_SECOND = 10_000
 MOST_BURST = 100_000
 MOST_OPEN_JOBS = 1_000_000
@@ -56,3 +59,26 @@ def check_limits(limits: TenantLimits) -> None:
     for what, value, most in (*values, *caps):
         if value is not None and not 1 <= value <= most:
             raise LimitOutOfRange(what, value, most)
+
+
+def change_limits(store: Store, tenant: str, change: Callable[[TenantLimits], TenantLimits]) -> TenantLimits:
+    """Give a tenant other limits, as a function of those it has. Two who do so at once both count.
+
+    Returns what it has then. Raises LimitOutOfRange, Busy, Unavailable.
+    """
+    key = limits_key(tenant)
+    for _ in range(MOST_TRIES):
+        row = store.get(key)
+        limits = change(limits_of(row))
+        check_limits(limits)
+        values = {each.name: getattr(limits, each.name) for each in fields(TenantLimits)}
+        seen = tuple(as_seen(name, (row or {}).get(name)) for name in values)
+        try:
+            if row is None:
+                store.write(put(key, {"tenant": tenant} | values, absent("caps")))
+            else:
+                store.write(update(key, seen, {"tenant": tenant} | values))
+        except Refused:
+            continue
+        return limits
+    raise Busy("others change the limits of this tenant: try again", headers={"Retry-After": "1"})

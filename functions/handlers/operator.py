@@ -20,8 +20,9 @@ from coatcheck.problem import NotFound, Problem
 from coatcheck.redrive import redrive
 from coatcheck.run import settings
 from coatcheck.text import rfc3339
-from handlers import ports, schedule_acts
+from handlers import ports, schedule_acts, tenant_acts
 from handlers.schedule_acts import CheckSchedule, LookAtSchedules, RunSchedule
+from handlers.tenant_acts import LookAtTenants, ResetLimits, SetLimits
 
 logger = Logger()
 
@@ -69,7 +70,11 @@ class Pauses(Struct, frozen=True, kw_only=True, tag_field="act", tag="pauses"):
     by: str
 
 
-Asked: TypeAlias = Redrive | Purged | Look | Pause | Resume | Pauses | CheckSchedule | RunSchedule | LookAtSchedules
+OfJobs: TypeAlias = Redrive | Purged | Look
+OfPauses: TypeAlias = Pause | Resume | Pauses
+OfSchedules: TypeAlias = CheckSchedule | RunSchedule | LookAtSchedules
+OfTenants: TypeAlias = LookAtTenants | SetLimits | ResetLimits
+Asked: TypeAlias = OfJobs | OfPauses | OfSchedules | OfTenants
 
 
 def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: ARG001  # Lambda's signature
@@ -77,7 +82,8 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:  # noqa: 
 
     About jobs it answers what became of each, or what is known of it: `{"jobs": [{"id", "retried_as", "resumes_at"?} |
     {"id", "job", "history"} | {"id", "refused"}]}`. About pauses it answers what is held and whom it still wakes:
-    `{"held", "resumed": [{"scope", "name", "by", "at", "jobs"}]}`, or `{"refused"}`. About schedules: `schedule_acts`.
+    `{"held", "resumed": [{"scope", "name", "by", "at", "jobs"}]}`, or `{"refused"}`. About schedules:
+    `schedule_acts`. About tenants: `tenant_acts`.
     """
     act = msgspec.convert(event, Asked)
     answer = _operated(act)
@@ -98,6 +104,8 @@ def _operated(act: Asked) -> dict[str, object]:
             return _paused(act)
         case CheckSchedule() | RunSchedule() | LookAtSchedules():
             return schedule_acts.done(act)
+        case LookAtTenants() | SetLimits() | ResetLimits():
+            return tenant_acts.done(act)
 
 
 def _done(do: Callable[[Job, str], dict[str, object]], job_id: str, by: str) -> dict[str, object]:

@@ -70,7 +70,8 @@ ALLOWED = {
     "worker-bulk": WORK | consume("BulkQueue"),
     "operator": table("JobsTable", "GetItem", "PutItem", "Query", "UpdateItem")
     | table("JobsTable/index/waiting", "Query")
-    | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem"),
+    | table("IdempotencyTable", "GetItem", "PutItem", "UpdateItem")
+    | table("TenantsTable", "GetItem", "PutItem", "UpdateItem"),
     "ticker": table("JobsTable", "GetItem", "PutItem")
     | table("IdempotencyTable", "GetItem", "PutItem")
     | {("sqs:SendMessage", "LostTicksQueue")},

@@ -1,0 +1,97 @@
+"""Tenants of a deployment: what each may, instead of what the stage says, and what it has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from coatcheck_client.deployment import Deployment
+from coatcheck_client.operator import operate
+from coatcheck_client.trouble import ExitCode, Trouble
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """None, or a lane that is not there: what the stage says; for the stage itself, that there is no limit."""
+
+    requests_per_second: int | None = None
+    burst: int | None = None
+    open_jobs: int | None = None
+    caps: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaneUse:
+    """`open_jobs` are those of the last count. Where there is no cap, nobody holds a slot, and nobody waits for one."""
+
+    cap: int | None = None
+    in_flight: int | None = None
+    open_jobs: int = 0
+    waiting: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tenant:
+    """`open_jobs`: those of the last count, and those accepted since."""
+
+    tenant: str
+    limits: Limits
+    open_jobs: int
+    lanes: Mapping[str, LaneUse]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """`open_jobs` has the tenants with the most; `tenants` has those that were asked for."""
+
+    stage: Limits
+    counted_at: str | None = None
+    open_jobs: Mapping[str, int]
+    tenants: list[Tenant]
+
+
+class LimitsRefused(Trouble):
+    exit_code = ExitCode.USAGE
+
+
+def look(deployment: Deployment, *tenants: str) -> Known:
+    """Raises OperatorFailed."""
+    return _told(operate(deployment, "look_at_tenants", tenants=list(tenants)))
+
+
+def set_limits(deployment: Deployment, tenant: str, limits: Limits) -> Known:
+    """Give it those limits that are not None; the others stay. Raises LimitsRefused, OperatorFailed."""
+    given = {name: value for name, value in msgspec.to_builtins(limits).items() if value is not None}
+    return _told(operate(deployment, "set_limits", tenant=tenant, **given))
+
+
+def reset_limits(deployment: Deployment, tenant: str) -> Known:
+    """Raises LimitsRefused, OperatorFailed."""
+    return _told(operate(deployment, "reset_limits", tenant=tenant))
+
+
+def with_own_limits(deployment: Deployment) -> dict[str, Limits]:
+    """All tenants that have keys, have submitted, or have limits, by name; the table is small, so it is scanned."""
+    pages = deployment.dynamodb.get_paginator("scan").paginate(
+        TableName=deployment.output("TenantsTable"), ConsistentRead=True
+    )
+    found: dict[str, Limits] = {}
+    for page in pages:
+        for item in page["Items"]:
+            tenant = item["tenant"]["S"]
+            limits = _limits(item) if item["key"]["S"].startswith("limits#") else Limits()
+            found[tenant] = limits if limits != Limits() else found.get(tenant, limits)
+    return found
+
+
+def _limits(item: Mapping[str, Any]) -> Limits:
+    numbers = {name: int(item[name]["N"]) for name in ("requests_per_second", "burst", "open_jobs") if name in item}
+    caps = {lane: int(cap["N"]) for lane, cap in item.get("caps", {"M": {}})["M"].items()}
+    return Limits(**numbers, caps=caps)
+
+
+def _told(answer: dict[str, Any]) -> Known:
+    if "refused" in answer:
+        raise LimitsRefused(answer["refused"])
+    return msgspec.convert(answer, Known)

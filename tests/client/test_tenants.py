@@ -1,0 +1,84 @@
+"""coatcheck tenants: what each may and has, as the operators' function says it, over tables of this process."""
+
+import json
+from collections.abc import Iterator
+
+import boto3
+import pytest
+
+from coatcheck.load import LOAD_KEY
+from coatcheck.write import put
+from coatcheck_client.deployment import Deployment
+from handlers import operator, ports
+from tests.client.command import Run
+from tests.coatcheck.cloud import REGION, cloud
+from tests.coatcheck.rows import NOW
+from tests.handlers.events import LambdaContext
+
+
+@pytest.fixture(autouse=True)
+def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    with cloud():
+        made = Deployment("test", {"TenantsTable": "tenants"}, boto3.Session(region_name=REGION))
+        monkeypatch.setattr("coatcheck_client.commands.tenants.find_deployment", lambda _: made)
+        monkeypatch.setattr(
+            "coatcheck_client.tenants.operate",
+            lambda _, act, **fields: json.loads(
+                json.dumps(operator.handler({"act": act, "by": "me", **fields}, LambdaContext()))
+            ),
+        )
+        load = {"open_jobs": 1234, "counted_at": NOW, "tenants": {"acme": {"interactive": 1200, "bulk": 34}}}
+        ports.jobs().write(put(LOAD_KEY, load))
+        yield made
+
+
+def words(line: str) -> list[str]:
+    return line.split()
+
+
+def test_what_is_set_is_shown_beside_what_everybody_has(run: Run) -> None:
+    ended = run("tenants", "set", "acme", "--burst", "7", "--cap", "interactive=9", "--cap", "bulk=20")
+    assert ended.code == 0
+    lines = [words(line) for line in ended.stdout.splitlines()]
+    assert ["submits", "a", "second", "10,000", "as", "everybody"] in lines
+    assert ["at", "once", "7", "its", "own"] in lines
+    assert ["open", "jobs", "1,000,000", "as", "everybody", "1,234", "now"] in lines
+    assert ["interactive", "9", "(its", "own)", "0", "0", "1200"] in lines
+    assert run("tenants", "show", "acme").stdout == ended.stdout
+
+
+def test_a_reset_leaves_nothing_of_its_own(run: Run) -> None:
+    run("tenants", "set", "acme", "--open-jobs", "50")
+    told = json.loads(run("tenants", "reset", "acme", "--json").stdout)
+    assert (told["tenant"], told["limits"], told["stage"]["open_jobs"]) == ("acme", {"caps": {}}, 1_000_000)
+
+
+def test_all_tenants_are_listed_those_with_the_most_open_jobs_first(run: Run) -> None:
+    run("tenants", "set", "globex", "--requests-per-second", "2", "--cap", "bulk=1")
+    ended = run("tenants", "list")
+    rows = [words(line) for line in ended.stdout.splitlines()]
+    assert rows[1:] == [
+        ["(everybody)", "10,000", "100,000", "1,000,000", "interactive=3", "bulk=10"],
+        ["acme", "1234"],
+        ["globex", "2", "bulk=1"],
+    ]
+    assert "2026-11-10T12:00:00" in ended.stderr
+    told = json.loads(run("tenants", "list", "--json").stdout)["tenants"]
+    assert [(each["tenant"], each["open_jobs"]) for each in told] == [("acme", 1234), ("globex", None)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--cap", "interactive=101"), "must be within 1 and 100, not 101"),
+        (("--cap", "express=3"), "there is no lane 'express'"),
+        (("--cap", "3"), "'3' is not like interactive=5"),
+        (("--burst", "1000000"), "must be within 1 and 100,000"),
+        ((), "say at least one limit"),
+    ],
+)
+def test_limits_that_make_no_sense_are_refused_with_what_would(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    ended = run("tenants", "set", "acme", *arguments)
+    assert ended.code == 2
+    assert says in " ".join(ended.stderr.replace("│", " ").split())
+    assert ended.stdout == ""
