@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from coatcheck.slots import PREFIX
 from coatcheck.store import Unavailable
 from tests.simulation.chaos import Fault
 from tests.simulation.lambdas import Invocation, Sandbox
@@ -43,7 +44,7 @@ class Network:
 
     def _plotted(self, what: str, about: str) -> Fault | None:
         author = self.world.author
-        if self.world.plots and isinstance(author, Invocation) and about.startswith("j_"):
+        if self.world.plots and isinstance(author, Invocation) and about.startswith(("j_", PREFIX)):
             for plot in [each for each in self.world.plots if each.meets(author.function, what)]:
                 self.world.trace(f"PLOT {plot.function} {plot.what}", about)
                 return plot.befalls()

@@ -18,6 +18,7 @@ from coatcheck.run.known_load import KnownLoad
 from coatcheck.run.known_pauses import KnownPauses
 from coatcheck.run.pace import Pace
 from coatcheck.run.worker import Desk
+from coatcheck.slots import ITEM
 from coatcheck.store import IndexPage, ListPage, RowPage
 from coatcheck.write import Key, Table, Write
 from tests.simulation.scheduler import Machine
@@ -63,7 +64,8 @@ class SimStore:
         return self.world.network.call("get many", "", lambda: self.world.table.get_many(keys), reads=True)
 
     def write(self, write: Write) -> Row:
-        return self.world.network.call("write", write.key.id, lambda: self.world.table.write(write), beats=self.beats)
+        what = "slots" if write.key.item == ITEM else "write"
+        return self.world.network.call(what, write.key.id, lambda: self.world.table.write(write), beats=self.beats)
 
     def transact(self, writes: Sequence[Write]) -> None:
         about = next((write.key.id for write in writes if write.key.table is Table.JOBS), "")

@@ -3,10 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from random import Random
 from typing import Any
 
+from coatcheck.limiter import Caps
+from coatcheck.tenant_limits import limits_key
 from coatcheck.timings import Timings
+from coatcheck.write import Put, put
 from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
@@ -83,6 +87,7 @@ class Run:
             and not queues
             and all(consumer.at_rest for consumer in world.consumers)
             and not any("due" in row or row["state"] not in FINAL for row in job_rows(world))
+            and not any("due" in row for key, row in world.table.rows.items() if key.item == "slots")
             and not any(change.new["resumed"] for change in world.pauses[-1:])
         )
 
@@ -109,12 +114,15 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     stage = replace(stage, concurrency=random.randrange(2, 7), skew=random.choice((0, stage.skew, stage.skew)))
     world = World(random=random, stage=stage, chaos=chaos, handlers=HANDLERS, tracing=tracing)
     world.toothless = random.random() < 0.2
+    world.caps = _caps(random)
     if stage.skew:
         chaos.struck[Fault.SKEWED] += 1
     people = People(world=world)
-    for errand in _errands(random, span, stage):
+    crowded = span if world.caps == Caps() else span // 8
+    for errand in _errands(random, crowded, stage):
         people.comes(errand)
     _operators(random, people, span)
+    _tiers(random, world, span)
     befall(world, span)
     run = Run(seed=seed, world=world, people=people, patience=6 * 60 * MINUTE)
     tick_every_minute(run, random.randrange(MINUTE))
@@ -192,6 +200,30 @@ def _errand(random: Random, number: int, span: int, stage: Stage) -> Errand:
 
 def _later(at: int) -> str:
     return (EPOCH + timedelta(milliseconds=at)).isoformat()
+
+
+def _caps(random: Random) -> Caps:
+    """Many seeds know no caps: jobs that wait for one another meet less."""
+    if random.random() < 0.5:
+        return Caps()
+    return Caps(
+        lanes={lane: random.randrange(1, 3) for lane in LANES if random.random() < 0.8},
+        kinds={"parcel": random.randrange(1, 4)} if random.random() < 0.3 else {},
+        values={"errand": random.randrange(1, 3)} if random.random() < 0.3 else {},
+    )
+
+
+def _tiers(random: Random, world: World, span: int) -> None:
+    """Somebody gives a tenant more or less than the stage does, in the middle of it."""
+    if world.caps == Caps() or random.random() < 0.6:
+        return
+    for _ in range(2):
+        limits = put(limits_key(random.choice(TENANTS)), {"caps": {LANES[0]: random.randrange(1, 5)}})
+        world.at(random.randrange(span), partial(_write, world, limits))
+
+
+def _write(world: World, write: Put) -> None:
+    world.table.write(write)
 
 
 def _operators(random: Random, people: People, span: int) -> None:

@@ -31,8 +31,8 @@ def test_a_job_that_had_just_finished_stays_so(move: Move, state: State) -> None
 
 def test_a_cancellation_that_lands_after_the_end_changes_nothing() -> None:
     scene = Scene()
-    scene.submits(steps=1, cancel_after=2)
-    scene.befalls("cancel", "write", scene.sleeps(6))
+    scene.submits(steps=1, pace=3, cancel_after=1)
+    scene.befalls("cancel", "write", scene.sleeps(15))
     (job,) = scene.plays()
     assert job.state is State.SUCCEEDED
 

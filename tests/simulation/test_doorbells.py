@@ -107,8 +107,10 @@ def test_a_dead_letter_that_is_moved_into_its_lane_twice_makes_one_job() -> None
     def move() -> None:
         for message in list(scene.world.queues["dead"].messages.values()):
             scene.world.queues["interactive"].send(message.body, message.about, attributes=message.attributes)
+        scene.people.busy -= 1
 
     def move_twice() -> None:
+        scene.people.busy += 2  # the world is not at rest before
         scene.world.after(1_000, move)
         scene.world.after(2_000, move)
 

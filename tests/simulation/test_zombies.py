@@ -4,6 +4,7 @@ import pytest
 
 from coatcheck.job import State
 from tests.simulation.chaos import Fault
+from tests.simulation.moves import Move
 from tests.simulation.scene import Scene
 
 
@@ -45,3 +46,20 @@ def test_a_late_packet_does_not_undo_a_newer_one() -> None:
     scene.befalls("worker", "write", Fault.STRAY, nth=2)  # its effect comes seconds later
     (job,) = scene.plays()
     assert job.state is State.SUCCEEDED
+
+
+def test_a_zombie_that_settles_while_the_next_attempt_runs_changes_nothing() -> None:
+    scene = Scene()
+    scene.world.toothless = True
+    scene.submits(Move.PERMANENT, steps=1, pace=12)
+    stood: list[int] = []
+
+    def stand_still() -> None:
+        if not stood and any(Move.PERMANENT in play.did for play in scene.world.plays if "will" in play.did):
+            stood.append(scene.world.now)
+            scene.stops(14)()
+
+    scene.befalls("worker", "write", stand_still, times=1_000)
+    (job,) = scene.plays()
+    assert stood
+    assert (job.state, job.failures, job.attempt) == (State.SUCCEEDED, 1, 2)

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NoReturn, TypeVar
 
+from coatcheck.admission import AdmissionTerms
 from coatcheck.context import Source
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import State
-from coatcheck.admission import AdmissionTerms
 from coatcheck.limiter import Caps
 from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
@@ -58,6 +58,8 @@ class World:
     """Of the jobs' rows."""
 
     pauses: list[Change] = field(default_factory=list)
+    slots: list[Change] = field(default_factory=list)
+    limits: list[Change] = field(default_factory=list)
     sent: list[tuple[int, str, Doorbell]] = field(default_factory=list)
     surprises: list[Surprise] = field(default_factory=list)
     answers: list[Answer] = field(default_factory=list)
@@ -196,10 +198,16 @@ class World:
         return self.random.randrange(1, self.stage.lag)
 
     def _changed(self, change: Change) -> None:
+        if change.key.table is Table.TENANTS:
+            self.limits.append(change)
+            self.trace(f"LIMITS {change.key.id} {change.new}")
         if change.key.table is not Table.JOBS:
             return
         if change.key.item == "pauses":
             self.pauses.append(change)
+        if change.key.item == "slots":
+            self.slots.append(change)
+            self.trace(f"SLOTS {change.key.id} {change.new}", *dict(change.new["held"]))  # type: ignore[call-overload]
         if change.key.item != "job":
             return
         self.changes.append(change)

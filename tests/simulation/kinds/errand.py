@@ -23,7 +23,7 @@ class Cursor:
     padding: str = ""
 
 
-@job(timeout=timedelta(hours=1), retry=Retry(failures=4, give_up_on=(Hopeless,)))
+@job(timeout=timedelta(hours=1), retry=Retry(failures=4, give_up_on=(Hopeless,)), cap_by=("name",))
 def errand(ctx: JobContext, args: Args) -> Result:
     move = move_of(args.plan, ctx.attempt)
     note(ctx, f"begins to {move}")

@@ -1,0 +1,179 @@
+"""Races for slots (PROTOCOL F5, F7, F8, G1 to G6): caps hold, and no slot is lost or idle."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from coatcheck.job import Job, State
+from coatcheck.limiter import Caps
+from tests.simulation.chaos import Fault
+from tests.simulation.moves import Move
+from tests.simulation.scene import Scene
+from tests.simulation.scheduler import EPOCH
+from tests.simulation.seed import PRODUCTION, QUICK, job_rows
+from tests.simulation.world import Stage
+
+ACME = "tenant#interactive#acme"
+
+
+def scene(cap: int = 1, stage: Stage = QUICK, **caps: dict[str, int]) -> Scene:
+    made = Scene(stage)
+    made.world.caps = Caps(lanes={"interactive": cap}, **caps)
+    return made
+
+
+def when(at: Scene, job: Job, *, attempt: int) -> datetime:
+    """When a number was owed first."""
+    return next(
+        EPOCH + timedelta(milliseconds=change.at)
+        for change in at.world.changes
+        if change.key.id == job.id and change.new["attempt"] == attempt
+    )
+
+
+def began_after(job: Job, moment: datetime | None) -> float:
+    """Seconds."""
+    assert job.started_at is not None
+    assert moment is not None
+    return (job.started_at - moment).total_seconds()
+
+
+def test_a_dozen_jobs_of_a_cap_of_three_run_in_their_order_each_once() -> None:
+    at = scene(3)
+    at.world.a_skew = lambda: 0  # type: ignore[method-assign]  # the order is that of the submits' clocks
+    for number in range(12):
+        at.submits(at=number / 2, pace=3)
+    jobs = at.plays()
+    assert {(job.state, job.attempt, job.failures) for job in jobs} == {(State.SUCCEEDED, 1, 0)}
+    assert max(at_once(jobs)) == 3
+    by_start = sorted(jobs, key=lambda job: job.started_at or job.created_at)
+    assert all(abs(by_start.index(job) - place) <= 3 for place, job in enumerate(jobs))  # in order, but for neighbours
+
+
+def at_once(jobs: list[Job]) -> list[int]:
+    """How many ran at each start."""
+    spans = [(job.started_at, job.finished_at) for job in jobs if job.started_at and job.finished_at]
+    return [sum(begin <= time < end for begin, end in spans) for time, _ in spans]
+
+
+@pytest.mark.parametrize(
+    "moves", [(), (Move.FAIL,), (Move.SNOOZE,), (Move.LONG,), (Move.STALL,), (Move.FAIL_FOR_GOOD,)]
+)
+@pytest.mark.parametrize("kill", [None, ("dispatcher", "slots"), ("dispatcher", "ring"), ("worker", "write")])
+def test_a_slot_comes_back_however_a_job_ends_and_whoever_dies(
+    moves: tuple[Move, ...], kill: tuple[str, str] | None
+) -> None:
+    """No slot is held in the end, says a law; and the others are done."""
+    at = scene()
+    at.submits(*moves)
+    for number in range(1, 4):
+        at.submits(at=number, tenant="acme")
+    if kill is not None:
+        for nth in (1, 2, 3, 4):
+            at.befalls(*kill, Fault.KILLED, nth=nth)
+    jobs = at.plays()
+    assert [job.state for job in jobs[1:]] == [State.SUCCEEDED] * 3
+
+
+@pytest.mark.parametrize("after", [0.1, 4])
+def test_a_slot_of_a_cancelled_job_is_the_next_ones(after: float) -> None:
+    at = scene()
+    at.submits(Move.STUCK, cancel_after=after)
+    at.submits(at=2.5)
+    first, second = at.plays()
+    assert (first.state, second.state) == (State.CANCELLED, State.SUCCEEDED)
+    assert began_after(second, max(filter(None, (first.finished_at, second.created_at)))) < 5
+
+
+@pytest.mark.parametrize("move", [Move.SLEEP_LONG, Move.FAIL])
+def test_who_snoozes_or_waits_for_a_retry_holds_no_slot(move: Move) -> None:
+    at = scene(stage=PRODUCTION)
+    at.submits(move, pace=2)
+    at.submits(at=3)
+    first, second = at.plays()
+    assert began_after(second, when(at, first, attempt=2)) < 5
+
+
+def test_a_record_that_is_replayed_does_not_free_the_slot_of_a_newer_attempt() -> None:
+    """Who frees the slot of a failed attempt stands still before the call, until the next attempt runs."""
+    at = scene()
+    at.submits(Move.FAIL, pace=7, steps=1)
+    at.submits(at=3, pace=7, steps=1)
+    stood: list[int] = []
+
+    def stand_still() -> None:
+        if not stood and any(row["state"] == "retrying" for row in job_rows(at.world)):
+            stood.append(at.world.now)
+            at.stops(8)()
+
+    at.befalls("dispatcher", "slots", stand_still, times=1_000)
+    first, second = at.plays()
+    assert stood
+    assert {first.state, second.state} == {State.SUCCEEDED}
+
+
+def test_a_wake_up_that_the_index_hides_comes_soon_all_the_same() -> None:
+    """The slot is free before the mark is in the index: whoever freed it found nobody, and the supervisor looks."""
+    at = scene(stage=PRODUCTION)
+    at.world._lag = lambda: 5_000  # type: ignore[method-assign]
+    at.submits(steps=1, pace=1)
+    at.submits(at=2.2, steps=1)
+    first, second = at.plays()
+    assert second.sent == 1
+    assert began_after(second, first.finished_at) < 30
+
+
+def test_who_waits_is_not_forgotten_while_the_index_lags() -> None:
+    at = scene()
+    lag = [500]
+    at.world._lag = lambda: lag[0]  # type: ignore[method-assign]
+    at.submits(steps=7, pace=10)
+    at.at(2, lambda: lag.__setitem__(0, 60_000))
+    at.submits(at=2.5)
+    at.at(8, lambda: lag.__setitem__(0, 500))
+    first, second = at.plays()
+    assert began_after(second, first.finished_at) < 10
+
+
+def test_a_free_without_a_refill_is_made_up_for_by_its_replay() -> None:
+    at = scene()
+    at.submits()
+    at.submits(at=2.5)
+    killed: list[int] = []
+
+    def after_the_free() -> Fault | None:
+        if at.world.slots and not at.world.slots[-1].new["held"] and not killed and len(job_rows(at.world)) > 1:
+            killed.append(at.world.now)
+            return Fault.KILLED
+        return None
+
+    at.befalls("dispatcher", "get", after_the_free, times=1_000)
+    first, second = at.plays()
+    assert killed
+    assert began_after(second, first.finished_at) < 5
+
+
+def test_a_yield_under_a_pause_leaves_its_slot_to_others() -> None:
+    at = scene()
+    at.submits(Move.LONG, kind="parcel", pace=5, at=8)
+    at.submits(at=12)
+    at.holds(11, 120, "kind", "parcel")
+    first, second = at.plays()
+    assert began_after(second, when(at, first, attempt=2)) < 5
+
+
+def test_two_rings_that_share_an_entry_of_several_limiters_take_both_or_none() -> None:
+    at = scene(2, kinds={"errand": 2}, values={"errand": 1})
+    for number in range(6):
+        at.submits(at=number / 10, tenant=("acme", "bazaar")[number % 2])
+    jobs = at.plays()
+    assert {(job.state, job.attempt) for job in jobs} == {(State.SUCCEEDED, 1)}
+
+
+def test_a_cap_that_is_set_and_one_that_is_taken_away_in_the_middle_leave_no_slot_behind() -> None:
+    at = scene(2)
+    for number in range(8):
+        at.submits(at=number / 4, steps=1, pace=2)
+    at.at(1.1, lambda: setattr(at.world, "caps", Caps()))
+    jobs = at.plays()
+    assert {job.state for job in jobs} == {State.SUCCEEDED}
