@@ -46,8 +46,9 @@ def test_a_dozen_jobs_of_a_cap_of_three_run_in_their_order_each_once() -> None:
     jobs = at.plays()
     assert {(job.state, job.attempt, job.failures) for job in jobs} == {(State.SUCCEEDED, 1, 0)}
     assert max(at_once(jobs)) == 3
-    by_start = sorted(jobs, key=lambda job: job.started_at or job.created_at)
-    assert all(abs(by_start.index(job) - place) <= 3 for place, job in enumerate(jobs))  # in order, but for neighbours
+    waited = sorted(jobs, key=lambda job: job.started_at or job.created_at)[3:]  # whoever had no slot at once
+    in_line = sorted(waited, key=lambda job: job.created_at)
+    assert all(abs(in_line.index(job) - place) <= 2 for place, job in enumerate(waited))  # but for neighbours
 
 
 def at_once(jobs: list[Job]) -> list[int]:
