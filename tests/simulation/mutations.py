@@ -135,6 +135,24 @@ MUTATIONS = (
         new="naturals: list[Put] = []",
     ),
     Mutation(
+        name="of a tick nothing is kept",
+        module="coatcheck.tick",
+        old='seen = any_of(absent("ttl"), at_most("ttl", round(now.timestamp())))',
+        new='seen = any_of(absent("nothing"))',
+    ),
+    Mutation(
+        name="two ticks do not see one another",
+        module="coatcheck.schedule_record",
+        old='values | kept, as_seen("version", record.version or None))',
+        new="values | kept)",
+    ),
+    Mutation(
+        name="an open job is in no tick's way",
+        module="coatcheck.tick",
+        old="        if not job.state.final:\n            return job_id\n",
+        new="",
+    ),
+    Mutation(
         name="a late cancel overwrites a final state",
         module="coatcheck.cancellation",
         old='(from_states(target, job.state), is_("attempt", job.attempt)),',

@@ -1,9 +1,12 @@
-"""Clients and operators: what they ask for, how they repeat themselves, and what they are told."""
+"""Clients, operators and the clock: what they ask for, how they repeat themselves, and what they are told."""
 
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
+from coatcheck.tick import Tick
 from tests.simulation.chaos import Fault
 from tests.simulation.record import Answer
 from tests.simulation.scheduler import Machine
@@ -30,6 +33,9 @@ class Errand:
 @dataclass(kw_only=True)
 class People:
     world: World
+    ticks: list[Tick] = field(default_factory=list)
+    """Of schedules, each once for each time it fires."""
+
     busy: int = 0
     machine: Machine = field(default_factory=lambda: Machine("people"))
 
@@ -45,6 +51,17 @@ class People:
             self._operate({"act": "resume", **what})
 
         self._begins(at, hold)
+
+    def fires(self, at: int, tick: Tick) -> None:
+        """EventBridge Scheduler fires a tick, and Lambda invokes the ticker until it has taken it."""
+
+        def fire() -> None:
+            while self._invoke("ticker", event) is None:
+                self._sleep(60_000)
+
+        event = msgspec.to_builtins(tick)
+        self.ticks.append(tick)
+        self._begins(at, fire)
 
     def _begins(self, at: int, run: Any) -> None:
         self.busy += 1

@@ -15,6 +15,7 @@ from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
 from tests.simulation.scheduler import EPOCH
+from tests.simulation.schedules import let_tick
 from tests.simulation.stage import HANDLERS, playing
 from tests.simulation.weather import befall
 from tests.simulation.world import LANES, Stage, World
@@ -122,6 +123,7 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     for errand in _errands(random, crowded, stage):
         people.comes(errand)
     _operators(random, people, span)
+    let_tick(random, people, span, pace=2 if stage.timings is PRODUCTION.timings else 0.4)
     _tiers(random, world, span)
     befall(world, span)
     run = Run(seed=seed, world=world, people=people, patience=6 * 60 * MINUTE)
@@ -184,7 +186,8 @@ def _errand(random: Random, number: int, span: int, stage: Stage) -> Errand:
     if key is not None:
         body["labels"] = {"request": str(number)}
     if random.random() < 0.1:
-        body["run_at"] = _later(at + random.randrange(span // 2, 2 * span))
+        later = at + random.randrange(span // 2, 2 * span)
+        body["run_at"] = (EPOCH + timedelta(milliseconds=later)).isoformat()
     while_it_runs = random.randrange(200, 3_000 + round(pace * steps * 1000))
     return Errand(
         at=at,
@@ -196,10 +199,6 @@ def _errand(random: Random, number: int, span: int, stage: Stage) -> Errand:
         again_after=random.randrange(span) if random.random() < 0.15 else None,
         retries=random.choice((0, 0, 1, 2)),
     )
-
-
-def _later(at: int) -> str:
-    return (EPOCH + timedelta(milliseconds=at)).isoformat()
 
 
 def _caps(random: Random) -> Caps:

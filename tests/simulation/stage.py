@@ -25,6 +25,7 @@ from handlers import (
     status,
     submit,
     supervisor,
+    ticker,
     unstarted,
     wake,
     worker,
@@ -45,6 +46,7 @@ HANDLERS: dict[str, Handler] = {
     "status": status.handler,
     "cancel": cancel.handler,
     "operator": operator.handler,
+    "ticker": ticker.handler,
     "dispatcher": dispatcher.handler,
     "recorder": recorder.handler,
     "wake": wake.handler,
@@ -103,13 +105,13 @@ def set_up() -> Iterator[None]:
         patch.setattr(settings, "lane_queues", lambda: dict.fromkeys(LANES, ""))
         patch.setattr(settings, "routes", dict)
         patch.setattr(settings, "setting", _setting)
-        for module in (cancel, dispatcher, lists, operator, recorder, status, submit, unstarted, wake, worker):
+        for module in (cancel, dispatcher, lists, operator, recorder, status, submit, ticker, unstarted, wake, worker):
             if hasattr(module, "datetime"):
                 patch.setattr(module, "datetime", Now)
-        for module in (dispatcher, gateway, lists, operator, recorder, supervisor, unstarted, wake, worker):
+        for module in (dispatcher, gateway, lists, operator, recorder, supervisor, ticker, unstarted, wake, worker):
             patch.setattr(module, "logger", _Log())
         entropy = SimpleNamespace(urandom=lambda number: world().random_bytes(number))
-        for module in (submit, operator, worker):
+        for module in (submit, operator, ticker, worker):
             patch.setattr(module, "os", entropy)
         patch.setattr(supervisor, "_now", _now)
         patch.setattr(supervisor, "time", SimpleNamespace(sleep=_sleep))

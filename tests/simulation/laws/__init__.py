@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tests.simulation.seed import Run
 
-MODULES = ("life", "ownership", "messages", "keys", "output", "history", "pauses", "slots", "clients")
+MODULES = ("life", "ownership", "messages", "keys", "output", "history", "pauses", "slots", "clients", "ticks")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,50 @@
+"""Ticks of schedules: one job each, or one skip; and where there must be no overlap, there is none."""
+
+from collections import Counter
+from typing import Any
+
+from coatcheck.write import Key, Table
+from tests.simulation.laws import Found, law
+from tests.simulation.seed import FINAL, Run, job_rows
+
+
+@law
+def a_tick_is_one_job(run: Run) -> Found:
+    made = Counter(row["labels"]["tick"] + row["labels"]["schedule"] for row in job_rows(run.world) if _by_clock(row))
+    for tick, times in made.items():
+        if times > 1:
+            yield "", f"the tick {tick} became {times} jobs"
+
+
+@law
+def a_schedule_without_overlap_has_one_open_job(run: Run) -> Found:
+    open_jobs: set[str] = set()
+    for change in run.world.changes:
+        if not _by_clock(change.new, "alone"):
+            continue
+        if change.new["state"] in FINAL:
+            open_jobs.discard(change.key.id)
+        elif change.old is None:
+            open_jobs.add(change.key.id)
+            if len(open_jobs) > 1:
+                yield change.key.id, f"is open beside {sorted(open_jobs - {change.key.id})}"
+
+
+@law
+def every_tick_came_to_something_and_every_skip_was_counted(run: Run) -> Found:
+    rows = run.world.table.rows
+    for tick in {each.key: each for each in run.people.ticks}.values():
+        if not rows.get(tick.key, {}).keys() & {"job_id", "skipped_for"}:
+            yield "", f"the tick {tick.key.id} came to nothing"
+    for name in {each.schedule for each in run.people.ticks}:
+        keys = {each.key for each in run.people.ticks if each.schedule == name}
+        skipped = [key for key in keys if "skipped_for" in rows.get(key, {})]
+        counted = rows.get(Key(table=Table.IDEMPOTENCY, id=f"schedule#{name}"), {}).get("skipped")
+        if counted != len(skipped):
+            yield "", f"the schedule {name} counts {counted} skips, and {len(skipped)} ticks were skipped"
+
+
+def _by_clock(row: Any, schedule: str | None = None) -> bool:
+    """Whether a tick made the job: of that schedule, or of any."""
+    labels = row.get("labels", {})
+    return "tick" in labels and schedule in (None, labels["schedule"]) and "retry_of" not in row
