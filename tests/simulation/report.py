@@ -13,7 +13,7 @@ from tests.simulation.chaos import Fault
 from tests.simulation.laws import Breach, breaches
 from tests.simulation.laws.life import MOVES
 from tests.simulation.seed import Run, job_rows, play, prepared
-from tests.simulation.stage import set_up
+from tests.simulation.stage import playing, set_up
 from tests.simulation.story import story
 
 LONGEST_STORY = 80
@@ -129,6 +129,8 @@ def played(seeds: Iterable[int], each: Callable[[Outcome], None] = lambda _: Non
             play(run)
             outcome = outcome_of(run)
             report.add(outcome)
+            with playing(run.world):
+                run.world.scheduler.close()
             each(outcome)
             collect()
     return report

@@ -67,6 +67,7 @@ class Scheduler:
         self.current: Actor | None = None
         self.failure: BaseException | None = None
         self._heap: list[Entry] = []
+        self._living: set[Actor] = set()
         self._number = 0
         self._hub = getcurrent()
 
@@ -82,6 +83,7 @@ class Scheduler:
         actor.context = self.current.context if self.current is not None else None
         actor.greenlet = greenlet(lambda: self._run(actor, run), self._hub)
         machine.actors.append(actor)
+        self._living.add(actor)
         self._push(self.now + delay, actor, 0, None)
         return actor
 
@@ -142,6 +144,13 @@ class Scheduler:
             if self.failure is not None:
                 raise self.failure
 
+    def close(self) -> None:
+        """The world is over. An actor that waits is garbage that no collector finds: its frames are out of sight."""
+        for actor in list(self._living):
+            actor.machine.dead = True
+            self._bury(actor)
+        self._heap.clear()
+
     def unfreeze(self, machine: Machine) -> None:
         machine.idle = False
         for actor in machine.parked:
@@ -195,6 +204,7 @@ class Scheduler:
             self.failure = error
         finally:
             actor.over = True
+            self._living.discard(actor)
             if actor in actor.machine.actors:
                 actor.machine.actors.remove(actor)
             for joiner in actor.joiners:

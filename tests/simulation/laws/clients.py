@@ -29,3 +29,24 @@ def no_request_breaks_a_function(run: Run) -> Found:
     for answer in run.world.answers:
         if answer.status == 500 or answer.status not in (200, 202, 303, 409, 410, 422, 429, 503):
             yield "", f"{answer.request} was answered {answer.status} {answer.body}"
+
+
+@law
+def whoever_has_a_ticket_has_a_job(run: Run) -> Found:
+    jobs = {change.key.id for change in run.world.changes}
+    for answer in run.world.answers:
+        if answer.request.startswith("POST") and answer.status == 202 and answer.body["id"] not in jobs:
+            yield str(answer.body["id"]), "is what a client was told of, and no job"
+
+
+@law
+def what_was_accepted_is_not_refused_when_it_comes_again(run: Run) -> Found:
+    accepted: dict[tuple[str, str | None], str] = {}
+    for answer in run.world.answers:
+        asked = answer.tenant, answer.key or answer.request
+        if answer.key is None and not answer.request.endswith("/retry"):
+            continue
+        if answer.status == 202:
+            accepted[asked] = str(answer.body["id"])
+        elif answer.status == 429 and asked in accepted:
+            yield accepted[asked], f"was accepted, and then refused: {answer.body['title']}"
