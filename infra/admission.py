@@ -6,8 +6,8 @@ from infra.config import Config
 
 
 def admission_terms(config: Config) -> AdmissionTerms:
-    """A count is begun when the supervisor comes round, and known to all when they have looked it up."""
-    known_within = max(config.timings.supervise_every, COUNT_EVERY) + COUNT_EVERY
+    """The supervisor counts when it comes round, and takes some time for its walk and for the count."""
+    next_count = max(config.timings.supervise_every, COUNT_EVERY) + COUNT_EVERY
     return AdmissionTerms(
         requests_per_second=config.admission.requests_per_second,
         burst=config.admission.burst,
@@ -16,5 +16,5 @@ def admission_terms(config: Config) -> AdmissionTerms:
         lines=config.lane_lines,
         line_seconds=config.lane_line_minutes * 60,
         job_seconds=config.load.mean_duration_seconds,
-        count_seconds=round(known_within.total_seconds()),
+        count_seconds=round(next_count.total_seconds()),
     )

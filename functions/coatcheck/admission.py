@@ -42,7 +42,7 @@ class AdmissionTerms:
     """How long a job takes, on average."""
 
     count_seconds: int
-    """How old what is known of the open jobs may become, until it is known anew."""
+    """So long after a count began, the next one has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,8 @@
 """Terms of admission as tests begin with them."""
 
+from dataclasses import replace
+from random import Random
+
 from coatcheck.admission import AdmissionTerms
 
 GENEROUS = AdmissionTerms(
@@ -13,3 +16,11 @@ GENEROUS = AdmissionTerms(
     count_seconds=20,
 )
 """Nobody is refused who does not ask for it."""
+
+
+def some_terms(random: Random) -> AdmissionTerms:
+    """Generous, or sometimes so that many are refused at first, and come again."""
+    if random.random() < 0.7:
+        return GENEROUS
+    few = random.choice((GENEROUS.open_jobs, 12))
+    return replace(GENEROUS, requests_per_second=1, burst=random.randrange(1, 4), open_jobs=few)

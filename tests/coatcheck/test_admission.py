@@ -52,6 +52,11 @@ def test_an_admission_takes_one_call_and_a_refusal_none() -> None:
     door.calls()
     assert door.submits(49) == 49
     assert door.calls() == ["write"] * 49
+    door.waits(9)
+    door.submits()
+    assert door.calls() == ["write"]  # however long ago it was here: only to refuse it, news is needed
+    door.submits(100)
+    door.calls()
     assert door.submits(100) == 0
     assert door.calls() == []
 
@@ -80,6 +85,15 @@ def test_what_a_tenant_may_is_its_own_before_it_is_the_stages() -> None:
     assert door.submits(100) == 7
     assert door.submits(100, tenant="globex") == 2
     assert door.submits(100, tenant="initech") == 50
+
+
+def test_nobody_is_refused_by_the_count_before_the_last_one() -> None:
+    door = Door()
+    door.counts({"acme": 100})
+    assert door.submits() == 0
+    door.waits(2)
+    door.counts({"acme": 20})
+    assert door.submits() == 1
 
 
 def test_open_jobs_are_those_counted_and_those_accepted_since() -> None:

@@ -7,12 +7,11 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from coatcheck.admission import AdmissionTerms
 from coatcheck.limiter import Caps
 from coatcheck.tenant_limits import limits_key
 from coatcheck.timings import Timings
 from coatcheck.write import Put, put
-from tests.coatcheck.admissions import GENEROUS
+from tests.coatcheck.admissions import some_terms
 from tests.simulation.chaos import Chaos, Fault
 from tests.simulation.moves import Move
 from tests.simulation.people import Errand, People
@@ -118,7 +117,7 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     world = World(random=random, stage=stage, chaos=chaos, handlers=HANDLERS, tracing=tracing)
     world.toothless = random.random() < 0.2
     world.caps = _caps(random)
-    world.admission = _admission(Random(f"admission {seed}"))
+    world.admission = some_terms(Random(f"admission {seed}"))
     if stage.skew:
         chaos.struck[Fault.SKEWED] += 1
     people = People(world=world)
@@ -213,14 +212,6 @@ def _caps(random: Random) -> Caps:
         kinds={"parcel": random.randrange(1, 4)} if random.random() < 0.3 else {},
         values={"errand": random.randrange(1, 3)} if random.random() < 0.3 else {},
     )
-
-
-def _admission(random: Random) -> AdmissionTerms:
-    """In some seeds many are refused at first, and come again."""
-    if random.random() < 0.7:
-        return GENEROUS
-    few = random.choice((GENEROUS.open_jobs, 12))
-    return replace(GENEROUS, requests_per_second=1, burst=random.randrange(1, 4), open_jobs=few)
 
 
 def _tiers(random: Random, world: World, span: int) -> None:

@@ -6,12 +6,14 @@ from functools import partial
 
 from coatcheck.admission import AdmissionTerms, Asking, Standing, admit, allowance, standing_key, standing_of
 from coatcheck.job import Job
+from coatcheck.load import COUNT_EVERY
+from coatcheck.problem import TooMany
 from coatcheck.run.known_limits import MOST_KNOWN, KnownLimits
 from coatcheck.run.known_load import KnownLoad
 from coatcheck.store import Store, Unavailable
 
 REFUSED_BY = timedelta(seconds=1)
-"""Nobody is refused by what is known for longer: a bucket only ever empties, but to say when it fills takes news."""
+"""Nobody is refused by what is known for longer, so that the wait that is told is true."""
 
 
 class Admissions:
@@ -41,28 +43,29 @@ class Admissions:
         self._admit(job, None, now)
 
     def _admit(self, job: Job, lane: str | None, now: datetime) -> None:
+        """What is known suffices to try, as the write sees what is true. To refuse, it must be new."""
+        try:
+            try:
+                self._try(job, lane, now, timedelta.max)
+            except TooMany:
+                self._try(job, lane, now, REFUSED_BY)
+        except Unavailable as trouble:
+            self._unsure(job.tenant, trouble.code)
+
+    def _try(self, job: Job, lane: str | None, now: datetime, believed_for: timedelta) -> None:
         asking = Asking(
             tenant=job.tenant,
             lane=lane,
             allowance=allowance(self._terms, self._limits.of(job.tenant, now), job.lane),
-            load=self._load.at(now),
+            load=self._load.at(now, min(believed_for, COUNT_EVERY)),
             terms=self._terms,
             now=now,
         )
-        try:
-            learn = partial(self._know, job.tenant, now)
-            admit(self._tenants, asking, self._standing(asking, now), learn)
-        except Unavailable as trouble:
-            self._unsure(job.tenant, trouble.code)
-
-    def _standing(self, asking: Asking, now: datetime) -> Standing:
-        """What is known suffices to try, as the write sees what is true; to refuse it must be new."""
-        as_of, known = self._known.get(asking.tenant, (None, Standing()))
-        if as_of is not None and (now - as_of < REFUSED_BY or asking.refusal(known) is None):
-            return known
-        found = standing_of(self._tenants.get(standing_key(asking.tenant)))
-        self._know(asking.tenant, now, found)
-        return found
+        as_of, standing = self._known.get(job.tenant, (None, Standing()))
+        if as_of is None or now - as_of >= believed_for:
+            standing = standing_of(self._tenants.get(standing_key(job.tenant)))
+            self._know(job.tenant, now, standing)
+        admit(self._tenants, asking, standing, partial(self._know, job.tenant, now))
 
     def _know(self, tenant: str, now: datetime, standing: Standing) -> None:
         if len(self._known) >= MOST_KNOWN:

@@ -1,7 +1,7 @@
 """The load as a process knows it: looked up now and then, not with every request."""
 
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from coatcheck.load import COUNT_EVERY, NotedLoad, noted_load
 from coatcheck.store import Store, Unavailable
@@ -15,8 +15,8 @@ class KnownLoad:
         self._load = NotedLoad()
         self._looked_up: datetime | None = None
 
-    def at(self, now: datetime) -> NotedLoad:
-        if self._looked_up is None or now - self._looked_up >= COUNT_EVERY:
+    def at(self, now: datetime, believed_for: timedelta = COUNT_EVERY) -> NotedLoad:
+        if self._looked_up is None or now - self._looked_up >= believed_for:
             self._looked_up = now
             with suppress(Unavailable):  # an answer without news of the load is better than none
                 self._load = noted_load(self._store)
