@@ -327,6 +327,25 @@ MUTATIONS = (
         scene="../coatcheck/test_slots.py::test_it_is_forgotten_that_somebody_waits_only_when_nobody_was_found_for_long_enough",
     ),
     Mutation(
+        name="a replay is refused like anybody else",
+        module="coatcheck.submission",
+        old="""        if (known := known_job(store, key, request, now)) is not None:
+            return Accepted(job=known, replayed=True)
+        raise""",
+        new="        raise",
+    ),
+    Mutation(
+        name="a job that was tried again asks for admission",
+        module="coatcheck.redrive",
+        old="""        if old.retried_as is not None:
+            return _known(store, old.retried_as)
+        if old.state""",
+        new="""        admit(old, now)
+        if old.retried_as is not None:
+            return _known(store, old.retried_as)
+        if old.state""",
+    ),
+    Mutation(
         name="nobody frees what has no right to its slot",
         module="coatcheck.supervisor",
         old="            free_entry(bell.store, limiter, job_id, attempt)",

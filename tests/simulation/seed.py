@@ -115,8 +115,7 @@ def prepared(seed: int, *, tracing: bool = False) -> Run:
     )
     stage = replace(stage, concurrency=random.randrange(2, 7), skew=random.choice((0, stage.skew, stage.skew)))
     world = World(random=random, stage=stage, chaos=chaos, handlers=HANDLERS, tracing=tracing)
-    world.toothless = random.random() < 0.2
-    world.caps = _caps(random)
+    world.toothless, world.caps = random.random() < 0.2, _caps(random)
     world.admission = some_terms(Random(f"admission {seed}"))
     if stage.skew:
         chaos.struck[Fault.SKEWED] += 1
