@@ -41,7 +41,9 @@ def submit(
     kind: Annotated[str, typer.Argument(metavar="KIND", help="What to run, such as gst-export.")],
     args: Annotated[str, typer.Option(help="The job's args: JSON, @FILE, or - for standard input.")] = "{}",
     key: Annotated[str | None, typer.Option(help="Idempotency key: the same key makes one job.")] = None,
-    lane: Annotated[str | None, typer.Option(help="interactive or bulk (default: the kind's).")] = None,
+    lane: Annotated[
+        str | None, typer.Option(help="One of the deployment's lanes: interactive, bulk, … (default: the kind's).")
+    ] = None,
     run_at: Annotated[
         str | None, typer.Option(metavar="TIME", help="Not before this time, such as 2026-11-30T06:00:00+05:30.")
     ] = None,

@@ -54,7 +54,9 @@ def create(
             "<aws.scheduler.scheduled-time> becomes the tick's time."
         ),
     ] = "{}",
-    lane: Annotated[str | None, typer.Option(help="interactive or bulk (default: the kind's).")] = None,
+    lane: Annotated[
+        str | None, typer.Option(help="One of the deployment's lanes: interactive, bulk, … (default: the kind's).")
+    ] = None,
     overlap: Annotated[
         bool, typer.Option("--overlap/--no-overlap", help="Whether a tick makes a job while the last one is open.")
     ] = True,
