@@ -1,6 +1,6 @@
 """All benchmarks, one after the other: `python -m bench`."""
 
-from bench import aws_calls, cold_start, export, latency, simulation
+from bench import aws_calls, cold_start, export, fairness, latency, simulation
 
 
 def main() -> None:
@@ -8,6 +8,7 @@ def main() -> None:
     cold_start.main()
     latency.main()
     export.main()
+    fairness.main()
     simulation.main()
 
 
