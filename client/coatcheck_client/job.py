@@ -81,6 +81,7 @@ class Job(Struct, frozen=True, kw_only=True):
     kind: str
     state: State
     reason: str | None = None
+    ahead: int | None = None
     """Why an open job is not running."""
 
     lane: str

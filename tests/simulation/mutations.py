@@ -324,7 +324,7 @@ MUTATIONS = (
         module="coatcheck.supervisor",
         old="(waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)",
         new="waiting == 0",
-        scene="../coatcheck/test_slots.py::test_it_is_forgotten_that_somebody_waits_only_when_nobody_was_found_for_long_enough",
+        scene="../coatcheck/test_slots_looked_after.py::test_it_is_forgotten_that_somebody_waits_only_when_nobody_was_found_for_long_enough",
     ),
     Mutation(
         name="a replay is refused like anybody else",
