@@ -81,8 +81,10 @@ class Job(Struct, frozen=True, kw_only=True):
     kind: str
     state: State
     reason: str | None = None
-    ahead: int | None = None
     """Why an open job is not running."""
+
+    ahead: int | None = None
+    """How many come first of those that wait for a slot, counted up to 100."""
 
     lane: str
     labels: dict[str, str] = {}
