@@ -15,12 +15,17 @@ text { font: 12px system-ui, sans-serif; fill: #24292f }
 .small { font-size: 10px; fill: #57606a }
 .head { font-weight: 600 }
 .grid { stroke: #d0d7de }
-.quiet { --own: #0969da } .nightly { --own: #1a7f37 } .noisy { --own: #bc4c00 } .archive { --own: #8250df }
-.span { stroke: var(--own); stroke-width: 3; stroke-linecap: round; opacity: .45 }
-.most { fill: var(--own) }
+.quiet { fill: #0969da; stroke: #0969da }
+.nightly { fill: #1a7f37; stroke: #1a7f37 }
+.noisy { fill: #bc4c00; stroke: #bc4c00 }
+.archive { fill: #8250df; stroke: #8250df }
+.span { stroke-width: 3; stroke-linecap: round; opacity: .45 }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .small { fill: #9198a1 } .grid { stroke: #3d444d }
-  .quiet { --own: #4493f8 } .nightly { --own: #3fb950 } .noisy { --own: #f0883e } .archive { --own: #ab7df8 }
+  .quiet { fill: #4493f8; stroke: #4493f8 }
+  .nightly { fill: #3fb950; stroke: #3fb950 }
+  .noisy { fill: #f0883e; stroke: #f0883e }
+  .archive { fill: #ab7df8; stroke: #ab7df8 }
 }
 """
 
@@ -58,7 +63,7 @@ def _marks(wait: Wait, who: Who, y: float) -> Iterator[str]:
     left = NAMES + SHOWN.index(who) * (COLUMN + GAP)
     first, most, last = (round(left + place(seconds), 1) for seconds in (wait.p50, wait.p95, wait.max))
     yield f'<g class="{who}"><line class="span" x1="{first:g}" x2="{last:g}" y1="{y:g}" y2="{y:g}"/>'
-    yield f'<circle class="most" cx="{most:g}" cy="{y:g}" r="5"/></g>'
+    yield f'<circle cx="{most:g}" cy="{y:g}" r="5"/></g>'
 
 
 def place(seconds: float) -> float:
