@@ -16,7 +16,7 @@ from coatcheck.hold import Hold, park_write, take_back_write
 from coatcheck.job import Error, Job, Progress, Reason, State, job_of
 from coatcheck.memory import MemoryStore
 from coatcheck.outcome import Failed, Outcome, Snoozed, Yielded
-from coatcheck.ring import requeue_write
+from coatcheck.queued import requeue_write
 from coatcheck.settle import settle_write
 from coatcheck.takeover import take_over_write
 from coatcheck.transition import TRANSITIONS

@@ -27,7 +27,8 @@ from coatcheck.next_step import (
 )
 from coatcheck.outcome import Failed, Yielded
 from coatcheck.pause import Order, pause, resume
-from coatcheck.ring import ring, sent_write
+from coatcheck.queued import sent_write
+from coatcheck.ring import ring
 from coatcheck.settle import settle_write
 from coatcheck.store import Refused
 from coatcheck.unstarted import settle_unstarted

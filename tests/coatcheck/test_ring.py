@@ -9,7 +9,8 @@ from coatcheck.doorbell import Doorbell
 from coatcheck.job import State, Wrote
 from coatcheck.memory import MemoryQueues
 from coatcheck.next_step import Nothing, Postpone, Requeue, Send, TakeOver, Wait, Waiting
-from coatcheck.ring import ring, sent_write, take
+from coatcheck.queued import sent_write
+from coatcheck.ring import ring, take
 from coatcheck.store import Unavailable
 from tests.coatcheck.rows import JOB_ID, NOW, TIMINGS, a_job, an_owned_job, doorbell, seconds
 from tests.coatcheck.scenes import scene

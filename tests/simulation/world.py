@@ -13,6 +13,7 @@ from coatcheck.job import State
 from coatcheck.limiter import Caps
 from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
+from coatcheck.slots import holders
 from coatcheck.store import Unavailable
 from coatcheck.timings import Timings
 from coatcheck.write import Table
@@ -207,7 +208,7 @@ class World:
             self.pauses.append(change)
         if change.key.item == "slots":
             self.slots.append(change)
-            self.trace(f"SLOTS {change.key.id} {change.new}", *dict(change.new["held"]))  # type: ignore[call-overload]
+            self.trace(f"SLOTS {change.key.id} {change.new}", *holders(change.new))
         if change.key.item != "job":
             return
         self.changes.append(change)
