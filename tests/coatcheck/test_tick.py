@@ -106,9 +106,10 @@ def test_no_key_of_a_client_is_a_ticks_key() -> None:
 def test_a_run_by_hand_is_one_job_however_often_the_call_is_repeated_and_no_tick() -> None:
     store = MemoryStore()
     tick = taken(store)
-    first = taken(store, by_hand("n1"))
-    assert taken(store, by_hand("n1"), late=seconds(5)) == Taken(job_id=first.job_id, before=True)
-    second = taken(store, by_hand("n2"))
+    later = NOW + seconds(5)
+    first = taken(store, by_hand("n1", scheduled_time=later))
+    assert taken(store, by_hand("n1", scheduled_time=later + seconds(5))) == Taken(job_id=first.job_id, before=True)
+    second = taken(store, by_hand("n2", scheduled_time=later))
     assert len({tick.job_id, first.job_id, second.job_id}) == len(jobs_in(store)) == 3
     job = job_of_tick(store, first)
     assert (job.labels, job.requested_by) == ({"schedule": "nightly"}, "ops, by hand for the schedule nightly")
