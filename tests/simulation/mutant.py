@@ -13,7 +13,8 @@ from types import CodeType, ModuleType
 
 import pytest
 
-from tests.simulation.mutations import MUTATIONS, Mutation
+from tests.simulation.mutation import Mutation
+from tests.simulation.mutations import MUTATIONS
 
 SEEDS = 200
 HERE = Path(__file__).parent

@@ -4,18 +4,8 @@ Each is caught by a law within the first 200 seeds, or, where chance is too slow
 Whoever adds a capability adds its mutations.
 """
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Mutation:
-    name: str
-    module: str
-    old: str
-    new: str
-    scene: str | None = None
-    """The test that catches it, from this folder on."""
-
+from tests.simulation.mutation import Mutation
+from tests.simulation.mutations_of_sharing import SHARING
 
 FENCED = '(one_of("state", *OWNED), *fence(job, seq)),'
 SETTLED = "(from_states(target, *among), *fence(job, seq)),"
@@ -252,122 +242,5 @@ MUTATIONS = (
         old="done=max(known.done, new.done),",
         new="done=new.done,",
     ),
-    Mutation(
-        name="a slot is freed whatever its number",
-        module="coatcheck.slots",
-        old="update(slots_key(limiter), (below(entry, end),), {entry: None})",
-        new="update(slots_key(limiter), (), {entry: None})",
-        scene="../coatcheck/test_slots.py::test_a_record_that_is_replayed_frees_nothing_of_a_newer_attempt",
-    ),
-    Mutation(
-        name="a slot is taken although none is free",
-        module="coatcheck.slots",
-        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),',
-        new="(),",
-    ),
-    Mutation(
-        name="of several limiters one is taken alone",
-        module="coatcheck.slots",
-        old="            store.transact(writes)",
-        new="            for each in writes:\n                store.write(each)",
-    ),
-    Mutation(
-        name="a slot is not freed at the end",
-        module="coatcheck.ring",
-        old="        case Conclude() | Park() | StepAside() | Wait():",
-        new="        case Park() | StepAside() | Wait():",
-        scene="test_slots.py::test_a_slot_of_a_cancelled_job_is_the_next_ones",
-    ),
-    Mutation(
-        name="a job that waits for its retry keeps its slot",
-        module="coatcheck.ring",
-        old="        case Conclude() | Park() | StepAside() | Wait():",
-        new="        case Conclude() | Park() | StepAside():",
-        scene="test_slots.py::test_who_snoozes_or_waits_for_a_retry_holds_no_slot",
-    ),
-    Mutation(
-        name="a job that snoozes for long keeps its slot",
-        module="coatcheck.ring",
-        old="            return job.state not in OWNED",
-        new="            return False",
-        scene="test_slots.py::test_who_snoozes_or_waits_for_a_retry_holds_no_slot",
-    ),
-    Mutation(
-        name="a paused job keeps its slot",
-        module="coatcheck.ring",
-        old="        case Conclude() | Park() | StepAside() | Wait():",
-        new="        case Conclude() | Wait():",
-        scene="../coatcheck/test_slots.py::test_a_paused_job_leaves_its_slot_to_others",
-    ),
-    Mutation(
-        name="a yield frees its slot",
-        module="coatcheck.ring",
-        old="        case Conclude() | Park() | StepAside() | Wait():",
-        new="        case Conclude() | Park() | StepAside() | Wait() | Send():",
-    ),
-    Mutation(
-        name="only who frees a slot lets others have it",
-        module="coatcheck.slots",
-        old="    except Refused as refusal:\n        return refusal.old\n\n\ndef free_entry",
-        new="    except Refused:\n        return None\n\n\ndef free_entry",
-        scene="test_slots.py::test_a_free_without_a_refill_is_made_up_for_by_its_replay",
-    ),
-    Mutation(
-        name="nobody looks after slots soon",
-        module="coatcheck.slots",
-        old='(any_of(absent("due"), above("due", soon)),), {"waits_at": now, "due": soon}',
-        new='(is_("held", 0),), {"waits_at": now, "due": soon}',
-        scene="test_slots.py::test_a_wake_up_that_the_index_hides_comes_soon_all_the_same",
-    ),
-    Mutation(
-        name="it is forgotten at once that somebody waits",
-        module="coatcheck.supervisor",
-        old="(waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)",
-        new="waiting == 0",
-        scene="../coatcheck/test_slots_looked_after.py::test_it_is_forgotten_that_somebody_waits_only_when_nobody_was_found_for_long_enough",
-    ),
-    Mutation(
-        name="a replay is refused like anybody else",
-        module="coatcheck.submission",
-        old="""        if (known := known_job(store, key, request, now)) is not None:
-            return Accepted(job=known, replayed=True)
-        raise""",
-        new="        raise",
-    ),
-    Mutation(
-        name="a job that was tried again asks for admission",
-        module="coatcheck.redrive",
-        old="""        if old.retried_as is not None:
-            return _known(store, old.retried_as)
-        if old.state""",
-        new="""        admit(old, now)
-        if old.retried_as is not None:
-            return _known(store, old.retried_as)
-        if old.state""",
-    ),
-    Mutation(
-        name="nobody frees what has no right to its slot",
-        module="coatcheck.supervisor",
-        old="            free_entry(bell.store, limiter, job_id, attempt)",
-        new="            pass",
-    ),
-    Mutation(
-        name="the slots are done with, whoever took one meanwhile",
-        module="coatcheck.slots",
-        old='(due, waits_at, fewer("held", 1))',
-        new="(due, waits_at)",
-    ),
-    Mutation(
-        name="a walk begins with the youngest",
-        module="coatcheck.ring",
-        old="sorted(waiting, key=lambda each: each not in held)",
-        new="sorted(waiting, reverse=True)",
-        scene="test_slots.py::test_a_dozen_jobs_of_a_cap_of_three_run_in_their_order_each_once",
-    ),
-    Mutation(
-        name="a pause that takes a job back keeps its number",
-        module="coatcheck.hold",
-        old='"attempt": doorbell.attempt + 1, "due"',
-        new='"attempt": doorbell.attempt, "due"',
-    ),
+    *SHARING,
 )
