@@ -157,7 +157,7 @@ MUTATIONS = (
     ),
     Mutation(
         name="a requeue does not look at the state",
-        module="coatcheck.ring",
+        module="coatcheck.queued",
         old='(from_states(State.QUEUED, State.RETRYING), is_("attempt", job.attempt)),',
         new='(is_("attempt", job.attempt),),',
         scene="test_cancellations.py::test_a_requeue_does_not_bring_back_a_job_that_was_cancelled_meanwhile",
