@@ -4,10 +4,12 @@ import pytest
 
 from coatcheck.job import State
 from coatcheck.memory import MemoryStore
+from coatcheck.row import Row
 from coatcheck.run.known_limits import LOOK_UP_EVERY
 from coatcheck.slots import LOOK_AGAIN, slots_key
 from coatcheck.store import IndexPage
 from coatcheck.supervisor import FORGET_AFTER
+from coatcheck.write import Key
 from tests.coatcheck.lines import ACME, an_id, line, queued
 from tests.coatcheck.rows import NOW, TIMINGS, seconds
 
@@ -130,3 +132,21 @@ def test_a_cap_that_was_raised_lets_more_run_and_one_that_was_lowered_fewer() ->
     at.change(2, **ENDED)
     at.ring(2, NOW + 2 * LOOK_UP_EVERY)
     assert (at.sent, at.held()) == ([1, 2, 3, 4], {3: 1, 4: 1})
+
+
+def test_a_slot_that_is_taken_while_the_supervisor_looks_stays_due() -> None:
+    class TakenMeanwhile(MemoryStore):
+        def get(self, key: Key) -> Row | None:
+            row = super().get(key)
+            if key == slots_key(ACME):
+                self.rows[key]["held"] = {an_id(2): 1}
+            return row
+
+    at = line(*map(queued, (1, 2)), cap=1)
+    at.ring(1)
+    at.change(1, **ENDED)
+    at.ring(1)
+    at.store.__class__ = TakenMeanwhile
+    at.look_after(LATER)
+    assert at.held() == {2: 1}
+    assert at.due() is not None

@@ -68,7 +68,7 @@ SHARING = (
         module="coatcheck.slots",
         old='(any_of(absent("due"), above("due", soon)),), {"waits_at": now, "due": soon}',
         new='(is_("held", 0),), {"waits_at": now, "due": soon}',
-        scene="test_slots.py::test_a_wake_up_that_the_index_hides_comes_soon_all_the_same",
+        scene="../coatcheck/test_slots.py::test_a_job_takes_a_slot_before_it_is_sent_and_one_too_many_stands_in_line",
     ),
     Mutation(
         name="it is forgotten at once that somebody waits",
@@ -107,6 +107,7 @@ SHARING = (
         module="coatcheck.slots",
         old='(due, waits_at, fewer("held", 1))',
         new="(due, waits_at)",
+        scene="../coatcheck/test_slots_looked_after.py::test_a_slot_that_is_taken_while_the_supervisor_looks_stays_due",
     ),
     Mutation(
         name="a walk begins with the youngest",
