@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from coatcheck.doorbell import Doorbell
 from coatcheck.job import Job, State, Wrote, job_key
-from coatcheck.time_limit import gives_up_at
+from coatcheck.queued import mark_write
 from coatcheck.timings import Timings
-from coatcheck.write import Update, as_seen, is_, update
+from coatcheck.write import Update, is_, update
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,16 +26,7 @@ Holding: TypeAlias = Callable[[str, str, str, datetime, datetime | None], Hold |
 
 def park_write(job: Job, hold: Hold, now: datetime, timings: Timings) -> Update:
     """Mark a job that was not sent, so that whoever resumes finds it."""
-    return update(
-        job.key,
-        (
-            is_("state", State.QUEUED),
-            is_("attempt", job.attempt),
-            is_("sent", job.sent),
-            as_seen("waiting", job.waiting),  # two rings at once tell of one hold once
-        ),
-        _mark(hold, job.waits_since or now, now) | {"due": min(now + timings.ring_again, gives_up_at(job, timings))},
-    )
+    return mark_write(job, _mark(hold, job.waits_since or now, now), now, timings)
 
 
 def take_back_write(doorbell: Doorbell, hold: Hold, now: datetime, timings: Timings) -> Update:

@@ -218,3 +218,11 @@ def job_of(row: Row) -> Job:
         if isinstance(value := row[name], int):
             values[name] = timedelta(milliseconds=value)
     return msgspec.convert(values, Job)
+
+
+def readable(row: Row | None) -> Job | None:
+    """The job of a row that others must not wait for; None also if this version cannot read it."""
+    try:
+        return None if row is None else job_of(row)
+    except msgspec.ValidationError:
+        return None

@@ -29,7 +29,7 @@ class Limiter:
 
 
 Limiting: TypeAlias = Callable[[Job, datetime], tuple[Limiter, ...]]
-"""What limits a job, as far as is known at a time. Raises Unavailable."""
+"""What limits a job, as far as is known at a time."""
 
 
 class CapOutOfRange(ValueError):

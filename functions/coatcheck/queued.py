@@ -1,5 +1,6 @@
-"""Writes of a ring to a job that waits: it was sent, it is queued again, it is looked at later."""
+"""Writes of a ring to a job that waits: it was sent, it is marked, it is queued again, it is looked at later."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from coatcheck.job import UNMARKED, Job, State, Wrote
@@ -25,6 +26,20 @@ def sent_write(job: Job, now: datetime, timings: Timings) -> Update:
             "wrote": Wrote.MARK,
         }
         | UNMARKED,
+    )
+
+
+def mark_write(job: Job, mark: Mapping[str, object], now: datetime, timings: Timings) -> Update:
+    """Mark a job that was not sent as waiting for a limiter, so that whoever lets it go on finds it."""
+    return update(
+        job.key,
+        (
+            is_("state", State.QUEUED),
+            is_("attempt", job.attempt),
+            is_("sent", job.sent),
+            as_seen("waiting", job.waiting),  # two rings at once mark once
+        ),
+        {**mark, "due": min(now + timings.ring_again, gives_up_at(job, timings))},
     )
 
 

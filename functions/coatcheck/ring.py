@@ -7,7 +7,7 @@ from coatcheck.context import output_prefix
 from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.duty import Duty, discharge, tell
 from coatcheck.hold import Holding, park_write, take_back_write
-from coatcheck.job import DEAD_LETTERED, OWNED, Job, State, job_key, job_of
+from coatcheck.job import DEAD_LETTERED, OWNED, Job, State, job_key, job_of, readable
 from coatcheck.limiter import Limiting
 from coatcheck.next_step import (
     Conclude,
@@ -128,10 +128,9 @@ def fill_slots(bell: Bell, limiter: str, slots: Row, now: datetime) -> int:
     waiting = bell.store.waiting(limiter).ids
     held = holders(slots)
     for job_id in sorted(waiting, key=lambda each: each not in held):
-        row = bell.store.get(job_key(job_id))
-        job = None if row is None else job_of(row)
+        job = readable(bell.store.get(job_key(job_id)))
         if job is None or job.state is not State.QUEUED or job.waiting != limiter:
-            continue  # the index lags: it waits no longer
+            continue  # the index lags: it waits no longer. Or nobody here can read it, which is no reason to stop
         step = _owed(bell, job, now)
         if isinstance(step, Send) and take(bell, job, step, now) == StandInLine(limiter=limiter):
             break

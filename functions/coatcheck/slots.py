@@ -13,9 +13,9 @@ import msgspec
 from coatcheck.job import Job, State, Wrote, due_shard, job_key
 from coatcheck.limiter import Limiter
 from coatcheck.pause import MARK
+from coatcheck.queued import mark_write
 from coatcheck.row import Row
 from coatcheck.store import Refused, Store, TransactionRefused
-from coatcheck.time_limit import gives_up_at
 from coatcheck.timings import Timings
 from coatcheck.write import (
     Key,
@@ -116,14 +116,22 @@ def free_entry(store: Store, limiter: str, job_id: str, attempt: int) -> None:
     _try(store, update(slots_key(limiter), (is_(entry, attempt),), {entry: None}))
 
 
-def holds(job: Job | None, attempt: int, now: datetime) -> bool:
-    """Whether a job has a right to the slot that it holds for this attempt."""
-    if job is None or job.state.final or job.state is State.RETRYING:
+def holds(job: Job, attempt: int, now: datetime) -> bool:
+    """Whether a job has a right to the slot that it holds for this attempt.
+
+    Always to that of the number that its row owes: somebody may be sending it this very moment, for whom it is due or
+    resumed already. An older number is that of a yield, or of an attempt that is over.
+    """
+    if job.state.final or job.state is State.RETRYING:
         return False
-    if job.state is not State.QUEUED:
-        return job.attempt == attempt
-    paused = job.waiting is not None and job.waiting.startswith(MARK)
-    return not paused and (job.run_at is None or job.run_at <= now)
+    if job.attempt == attempt:
+        return True
+    return job.state is State.QUEUED and not paused(job) and (job.run_at is None or job.run_at <= now)
+
+
+def paused(job: Job) -> bool:
+    """Whether it is marked by a pause."""
+    return job.waiting is not None and job.waiting.startswith(MARK)
 
 
 def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timings) -> bool:
@@ -132,30 +140,17 @@ def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timin
     Whoever waited for another limiter keeps its place. Raises Unavailable.
     """
     key, soon = slots_key(limiter.name), now + LOOK_AGAIN
-    noted = _try(store, update(key, (any_of(absent("due"), above("due", soon)),), {"waits_at": now, "due": soon}))
-    if not noted:
-        _try(store, update(key, (), {"waits_at": now}))
+    latest = any_of(absent("waits_at"), below("waits_at", now))  # a late packet must not make it look longer ago
+    sooner = any_of(absent("due"), above("due", soon))
+    if not _try(store, update(key, (latest, sooner), {"waits_at": now, "due": soon})):
+        _try(store, update(key, (latest,), {"waits_at": now}))
     return _try(store, wait_write(limiter, job, now, timings))
 
 
 def wait_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:
     """The place in the line is that of whoever could have run since then."""
-    return update(
-        job.key,
-        (
-            is_("state", State.QUEUED),
-            is_("attempt", job.attempt),
-            is_("sent", job.sent),
-            as_seen("waiting", job.waiting),
-        ),
-        {
-            "waiting": limiter.name,
-            "waits_since": job.ready_at or now,
-            "paused_by": None,
-            "due": min(now + timings.ring_again, gives_up_at(job, timings)),
-            "wrote": Wrote.MARK,
-        },
-    )
+    mark = {"waiting": limiter.name, "waits_since": job.ready_at or now, "paused_by": None, "wrote": Wrote.MARK}
+    return mark_write(job, mark, now, timings)
 
 
 def look_later(store: Store, limiter: str, seen: Row, now: datetime, timings: Timings, *, nobody_waits: bool) -> None:

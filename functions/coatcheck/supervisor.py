@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
-from coatcheck.job import DUE_SHARDS, State, job_key, job_of
+from coatcheck.hold import Hold
+from coatcheck.job import DUE_SHARDS, Job, State, job_key, readable
+from coatcheck.next_step import TakeBack
 from coatcheck.pause import forget, pauses
-from coatcheck.ring import Bell, fill_slots, ring
+from coatcheck.ring import Bell, fill_slots, ring, take
 from coatcheck.row import moment
-from coatcheck.slots import free_entry, holders, holds, limiter_named, look_later, slots_key
+from coatcheck.slots import free_entry, holders, holds, limiter_named, look_later, paused, slots_key
 from coatcheck.store import IndexPage, Store, Unavailable
 
 FORGET_AFTER = timedelta(minutes=2)
@@ -95,15 +97,24 @@ def look_after(bell: Bell, limiter: str, now: datetime) -> None:
     rows = bell.store.get_many([job_key(job_id) for job_id in held]) if held else {}
     for job_id, attempt in held.items():
         row = rows.get(job_key(job_id))
-        job = None if row is None else job_of(row)
-        if job is None or not holds(job, attempt, now):
+        job = readable(row)
+        if row is None or (job is not None and not holds(job, attempt, now)):
             free_entry(bell.store, limiter, job_id, attempt)
-        elif job.state is State.QUEUED and job.sent < job.attempt:
-            ring(bell, job_id, now)
+        elif job is not None and job.state is State.QUEUED and job.sent < job.attempt:
+            _go_on(bell, job, now)
     waits_at = seen.get("waits_at")
     waiting = fill_slots(bell, limiter, seen, now) if isinstance(waits_at, int) else 0
     nobody = not isinstance(waits_at, int) or (waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)
     look_later(bell.store, limiter, seen, now, bell.timings, nobody_waits=nobody)
+
+
+def _go_on(bell: Bell, job: Job, now: datetime) -> None:
+    """Send who holds a slot and was not sent; if it is paused, owe the next number, so that the slot can be freed."""
+    if paused(job) and job.waiting is not None:
+        step = TakeBack(hold=Hold(limiter=job.waiting, by=job.paused_by or ""))
+        take(bell, job, step, now)
+    else:
+        ring(bell, job.id, now)
 
 
 def _due(store: Store, now: datetime) -> Iterator[str]:

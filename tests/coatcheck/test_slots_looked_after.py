@@ -1,15 +1,20 @@
 """Slots under the supervisor's eyes: what was left half is made up for, and nobody who waits is forgotten."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from coatcheck.job import State
 from coatcheck.memory import MemoryStore
-from coatcheck.row import Row
+from coatcheck.next_step import Conclude, StepAside
+from coatcheck.pause import pause
+from coatcheck.row import Row, milliseconds
 from coatcheck.run.known_limits import LOOK_UP_EVERY
 from coatcheck.slots import LOOK_AGAIN, slots_key
 from coatcheck.store import IndexPage
 from coatcheck.supervisor import FORGET_AFTER
 from coatcheck.write import Key
+from tests.coatcheck.holds import FIRST, MARK, PROBE
 from tests.coatcheck.lines import ACME, an_id, line, queued
 from tests.coatcheck.rows import NOW, TIMINGS, seconds
 
@@ -150,3 +155,62 @@ def test_a_slot_that_is_taken_while_the_supervisor_looks_stays_due() -> None:
     at.look_after(LATER)
     assert at.held() == {2: 1}
     assert at.due() is not None
+
+
+def test_a_job_that_is_due_by_its_senders_clock_keeps_the_slot_of_the_number_that_it_owes() -> None:
+    """The supervisor's clock is behind: for it the job is not due, and its entry would be freed under its sender."""
+    at = line(queued(1, run_at=NOW - seconds(1)), cap=1)
+    at.ring(1)
+    at.change(1, sent=0)  # its sender is between the doorbell and the mark
+    at.look_after(NOW - seconds(2))
+    assert at.held() == {1: 1}
+
+
+def test_a_paused_job_that_was_about_to_be_sent_owes_its_next_number_and_then_its_slot_is_free() -> None:
+    at = line(*map(queued, (1, 2)), cap=1)
+    at.ring(1)
+    at.ring(2)
+    pause(at.store, PROBE, FIRST)
+    at.change(1, sent=0, **MARK)
+    at.look_after()
+    assert (at.job(1).attempt, at.held()) == (2, {1: 1})
+    assert at.ring(1) == StepAside()
+    assert at.held() == {}
+
+
+def test_a_job_that_is_resumed_and_sent_while_the_supervisor_looks_keeps_its_slot() -> None:
+    class ResumedMeanwhile(MemoryStore):
+        def get_many(self, keys: Sequence[Key]) -> dict[Key, Row]:
+            rows = super().get_many(keys)
+            at.change(1, waiting=None, waits_since=None, paused_by=None)
+            at.ring(1)
+            return rows
+
+    at = line(*map(queued, (1, 2)), cap=1)
+    at.ring(1)
+    at.ring(2)
+    at.change(1, sent=0, **MARK)
+    at.store.__class__ = ResumedMeanwhile
+    at.look_after()
+    assert (at.held(), at.job(2).sent) == ({1: 1}, 0)
+
+
+def test_a_note_that_comes_late_does_not_make_it_look_as_if_nobody_had_waited_for_long() -> None:
+    at = line(*map(queued, (1, 2, 3)), cap=1)
+    at.ring(1)
+    at.ring(2, LATER)
+    at.ring(3, NOW)  # its note was on its way for longer
+    assert at.slots()["waits_at"] == milliseconds(LATER)
+
+
+def test_a_row_that_this_version_cannot_read_stops_no_walk_and_loses_no_slot() -> None:
+    at = line(*map(queued, (1, 2, 3, 4)), cap=2)
+    for number in (1, 2, 3, 4):
+        at.ring(number)
+    for number in (2, 3):
+        at.change(number, state="of a later version")
+    at.change(1, **ENDED)
+    assert at.ring(1) == Conclude()
+    assert (at.sent, at.held()) == ([1, 2, 4], {2: 1, 4: 1})
+    at.look_after()
+    assert at.held() == {2: 1, 4: 1}

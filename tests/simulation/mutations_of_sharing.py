@@ -66,8 +66,8 @@ SHARING = (
     Mutation(
         name="nobody looks after slots soon",
         module="coatcheck.slots",
-        old='(any_of(absent("due"), above("due", soon)),), {"waits_at": now, "due": soon}',
-        new='(is_("held", 0),), {"waits_at": now, "due": soon}',
+        old='update(key, (latest, sooner), {"waits_at": now, "due": soon})',
+        new='update(key, (is_("held", 0),), {"waits_at": now, "due": soon})',
         scene="../coatcheck/test_slots.py::test_a_job_takes_a_slot_before_it_is_sent_and_one_too_many_stands_in_line",
     ),
     Mutation(
@@ -121,5 +121,19 @@ SHARING = (
         module="coatcheck.hold",
         old='"attempt": doorbell.attempt + 1, "due"',
         new='"attempt": doorbell.attempt, "due"',
+    ),
+    Mutation(
+        name="the slot of the number that is owed is freed",
+        module="coatcheck.slots",
+        old="    if job.attempt == attempt:\n        return True\n",
+        new="    if job.state is not State.QUEUED:\n        return job.attempt == attempt\n",
+        scene="../coatcheck/test_slots_looked_after.py::"
+        "test_a_job_that_is_resumed_and_sent_while_the_supervisor_looks_keeps_its_slot",
+    ),
+    Mutation(
+        name="nobody fills a slot that is free",
+        module="coatcheck.ring",
+        old="    waiting = bell.store.waiting(limiter).ids\n",
+        new="    waiting: tuple[str, ...] = ()\n",
     ),
 )
