@@ -11,6 +11,9 @@ from coatcheck.job import Job
 MOST_SLOTS = 100
 """The largest cap: who holds a slot stands in one item, which each taking and freeing bills as a whole."""
 
+PAUSE_MARK = "pause#"
+"""How the name begins of what jobs wait for that are paused. It stands here as all who look at waits know it."""
+
 
 class Shared(StrEnum):
     """What jobs have in common that share a limiter. Each begins the names of its limiters."""

@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from coatcheck.job import DUE_SHARDS, FINAL, State
-from coatcheck.limiter import MOST_SLOTS, shared
-from coatcheck.pause import MARK
+from coatcheck.limiter import MOST_SLOTS, PAUSE_MARK, shared
 from coatcheck.row import Row, moment
 from coatcheck.store import Store
 from coatcheck.write import Key, Table, put
@@ -98,7 +97,7 @@ class _Count:
         ready_at, waits_for = row.get("ready_at"), str(row.get("waiting", ""))
         if row["state"] != State.QUEUED or not isinstance(ready_at, int) or moment(ready_at) > now:
             return
-        if waits_for.startswith(MARK):
+        if waits_for.startswith(PAUSE_MARK):
             return
         self.ready[place] += 1
         if shared(waits_for) is None:

@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from coatcheck.hold import Hold
+from coatcheck.limiter import PAUSE_MARK
 from coatcheck.problem import Busy, NotFound
 from coatcheck.row import Value, moment
 from coatcheck.store import Refused, Store
@@ -15,9 +16,6 @@ from coatcheck.write import Key, Put, Table, as_seen, put
 
 PAUSES_KEY = Key(table=Table.JOBS, id="pauses", item="pauses")
 """Beside the jobs: no id of a job looks like this, and the stream's filters pass over it."""
-
-MARK = "pause#"
-"""How every limiter begins that is a pause."""
 
 MOST_TRIES = 5
 
@@ -56,7 +54,7 @@ class Pauses:
 
 def limiter(scope: Scope, name: str) -> str:
     """What the rows of the jobs say that wait for the end of a pause."""
-    return f"{MARK}{scope}#{name}"
+    return f"{PAUSE_MARK}{scope}#{name}"
 
 
 def paused_part(of: str) -> tuple[Scope, str]:

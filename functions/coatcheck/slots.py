@@ -11,8 +11,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from coatcheck.job import Job, State, Wrote, due_shard, job_key
-from coatcheck.limiter import Limiter
-from coatcheck.pause import MARK
+from coatcheck.limiter import PAUSE_MARK, Limiter
 from coatcheck.queued import mark_write
 from coatcheck.row import Row
 from coatcheck.store import Refused, Store, TransactionRefused
@@ -131,7 +130,7 @@ def holds(job: Job, attempt: int, now: datetime) -> bool:
 
 def paused(job: Job) -> bool:
     """Whether it is marked by a pause."""
-    return job.waiting is not None and job.waiting.startswith(MARK)
+    return job.waiting is not None and job.waiting.startswith(PAUSE_MARK)
 
 
 def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timings) -> bool:

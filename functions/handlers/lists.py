@@ -1,11 +1,9 @@
-"""GET /v1/jobs and GET /v1/kinds: a page of the caller's jobs, and what can be asked for."""
+"""GET /v1/jobs: a page of the caller's jobs."""
 
 from datetime import UTC, datetime
 
 from aws_lambda_powertools import Logger
-from msgspec import to_builtins
 
-from coatcheck.catalogue import kind_list, loaded_kinds
 from coatcheck.document import status_document
 from coatcheck.listing import list_jobs, listing_of, next_link
 from coatcheck.run import settings
@@ -28,20 +26,5 @@ def jobs(request: HttpRequest) -> HttpAnswer:
     )
 
 
-def kinds(request: HttpRequest) -> HttpAnswer:
-    _ = request.caller  # who is not known is refused here, too
-    return HttpAnswer(status=200, body=to_builtins(kind_list(_log_broken_kind)))
-
-
-def openapi(request: HttpRequest) -> HttpAnswer:  # noqa: ARG001  # the same for everybody
-    from coatcheck.openapi import openapi as described  # a submit does not pay for it
-
-    return HttpAnswer(status=200, body=described(loaded_kinds(_log_broken_kind)))
-
-
 def _log_broken_row(job_id: str, error: Exception) -> None:
     logger.error("a job cannot be listed", job_id=job_id, exc_info=error)
-
-
-def _log_broken_kind(name: str, error: Exception) -> None:
-    logger.error("a kind cannot be loaded", kind=name, exc_info=error)

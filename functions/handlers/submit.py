@@ -18,7 +18,7 @@ from coatcheck.run import settings
 from coatcheck.run.admissions import Admissions
 from coatcheck.run.known_limits import KnownLimits
 from coatcheck.submission import submit
-from handlers import lists, ports
+from handlers import kinds, ports
 from handlers.gateway import Event, HttpAnswer, HttpRequest, answered
 
 logger = Logger()
@@ -41,9 +41,9 @@ def handler(event: Event, context: Any) -> dict[str, object]:  # noqa: ARG001  #
 def _route(request: HttpRequest) -> HttpAnswer:
     match request.route:
         case "GET /v1/kinds":
-            return lists.kinds(request)
+            return kinds.kinds(request)
         case "GET /openapi.json":
-            return lists.openapi(request)
+            return kinds.openapi(request)
         case "POST /v1/jobs/{id}/retry":
             return _retry(request)
     return _submit(request)

@@ -36,6 +36,11 @@ def test_submit_knows_every_kinds_args_without_the_libraries_that_their_work_nee
     assert "jobs" in modules
 
 
+def test_a_submit_loads_no_rule_of_what_comes_after_it() -> None:
+    later = {f"coatcheck.{name}" for name in ("doorbell", "hold", "listing", "pause", "ring", "settle")}
+    loaded(f"import sys, handlers.submit\nassert {later!r}.isdisjoint(sys.modules)")
+
+
 def test_the_rules_load_neither_boto3_nor_the_edge() -> None:
     names = sorted(
         f"coatcheck.{path.stem}" for path in (FUNCTIONS / "coatcheck").glob("*.py") if path.stem != "__init__"
