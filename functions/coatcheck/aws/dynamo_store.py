@@ -53,6 +53,7 @@ class DynamoStore:
             part["Keys"].append(key_of(key))
         places = {(self._tables[key.table], _place(key_of(key))): key for key in keys}
         for attempt in range(TRIES):
+            _wait_before(attempt)
             with passing_errors():
                 page = self._client.batch_get_item(RequestItems=asked)
             for table, items in page["Responses"].items():
@@ -60,7 +61,6 @@ class DynamoStore:
             asked = page.get("UnprocessedKeys")
             if not asked:
                 return found
-            _wait(attempt)
         raise Unavailable("UnprocessedKeys")
 
     def write(self, write: Write) -> Row:
@@ -78,16 +78,20 @@ class DynamoStore:
     def transact(self, writes: Sequence[Write]) -> None:
         """Conflicts with other transactions pass: they are tried again after a growing, random wait."""
         for attempt in range(TRIES):
+            _wait_before(attempt)
             try:
                 with passing_errors():
                     self._client.transact_write_items(TransactItems=[self._item(write) for write in writes])
-            except self._client.exceptions.TransactionCanceledException as error:
-                reasons = error.response.get("CancellationReasons", [])
+            except ClientError as error:
+                if code_of(error) != "TransactionCanceledException":
+                    raise
+                # The reasons are in the answer, which botocore's type of it does not know.
+                response: Mapping[str, Any] = error.response
+                reasons = response.get("CancellationReasons", [])
                 if refused := self._refused(writes, reasons):
                     raise TransactionRefused(refused) from error
             else:
                 return
-            _wait(attempt)
         raise Unavailable("TransactionConflict")
 
     def due(self, shard: str, now: datetime, start: str | None = None) -> IndexPage:
@@ -186,9 +190,11 @@ def _references(made: Expressions) -> dict[str, Any]:
     return {name: value for name, value in parts.items() if value}
 
 
-def _wait(attempt: int) -> None:
-    """Before the next try: a growing, random time."""
-    time.sleep(FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.5, 1.5))  # noqa: S311  # back-off: nothing calls back
+def _wait_before(attempt: int) -> None:
+    """A growing, random time before each try but the first."""
+    if attempt:
+        seconds = FIRST_WAIT_SECONDS * 2 ** (attempt - 1) * random.uniform(0.5, 1.5)  # noqa: S311  # jitter, no secret
+        time.sleep(seconds)  # back-off: the service calls nobody back when it has room again
 
 
 def key_of(key: Key) -> "dict[str, AttributeValueTypeDef]":
