@@ -62,7 +62,7 @@ def follow(deployment: Deployment, names: list[str], *, since: datetime) -> Iter
                 seen.add(line.event_id)
                 since = max(since, datetime.fromtimestamp(line.at / 1000, since.tzinfo) - _LOOK_BACK)
                 yield line
-        time.sleep(_POLL_SECONDS)  # CloudWatch tells nobody of new lines
+        time.sleep(_POLL_SECONDS)  # CloudWatch tells nobody of new lines; whoever reads stops reading
 
 
 def _log_group(deployment: Deployment, name: str) -> str:

@@ -39,7 +39,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, object]:
             load, counted = _count_load(end), _now()
         if event.get("once") or _now() + pause >= min(end, begun + SCHEDULE):
             return _told(rounds, total, load)
-        time.sleep(pause.total_seconds())  # the pace of the walks, not a wait for something
+        time.sleep(pause.total_seconds())  # the pace of the walks, which end with this minute
 
 
 def _count_load(end: datetime) -> Load | None:

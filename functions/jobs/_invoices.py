@@ -213,7 +213,7 @@ def _received(pgconn: "PGconn") -> "PQGen[tuple[list[bytes], bool]]":
             pgconn.consume_input()
             size, row = pgconn.get_copy_data(1)
             if size == 0:
-                time.sleep(NAP_SECONDS)
+                time.sleep(NAP_SECONDS)  # not for the server, but for more of its packets: see NAP_SECONDS
                 yield Wait.R
         if size < 0:
             result = pgconn.get_result()

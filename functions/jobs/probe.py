@@ -90,7 +90,7 @@ def _end_badly(args: Args) -> None:
         case "crash":
             os._exit(70)
         case "hang":
-            time.sleep(86_400)  # what a lost network call looks like from outside
+            time.sleep(86_400)  # what a lost network call looks like from outside; the time limit `stall` ends it
         case "hang_in_c":
             BACKTRACKING.match("a" * 64 + "b")
 

@@ -32,7 +32,7 @@ def supervise(
     deployment = find_deployment(stage)
     _console.print(supervisor_round(deployment))
     while loop:
-        time.sleep(every)  # the pace that was asked for
+        time.sleep(every)  # the pace that was asked for, until Ctrl-C
         _console.print(supervisor_round(deployment))
 
 

@@ -42,7 +42,7 @@ def _feed(url: str) -> None:
         except Exception as error:  # noqa: BLE001  # this round: the emulator may not even listen yet
             logger.info("no metrics in this round: %s", error)
         rest = max(EVERY_SECONDS, IDLE_TIMES * (time.monotonic() - began))
-        time.sleep(min(rest, LONGEST_REST_SECONDS))  # the pace of the rounds
+        time.sleep(min(rest, LONGEST_REST_SECONDS))  # the pace of the rounds, which end with the process
 
 
 class Feeder:
