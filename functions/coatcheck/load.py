@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -10,8 +11,8 @@ import msgspec
 from coatcheck.job import DUE_SHARDS, FINAL, State
 from coatcheck.limiter import MOST_SLOTS, PAUSE_MARK, shared
 from coatcheck.row import Row, moment
-from coatcheck.store import Store
-from coatcheck.write import Key, Table, put
+from coatcheck.store import Refused, Store
+from coatcheck.write import Key, Table, absent, any_of, at_most, put
 
 SHORTEST_POLL_SECONDS = 2
 LONGEST_POLL_SECONDS = 30
@@ -127,10 +128,10 @@ class _Count:
 
 
 def count_load(store: Store, now: Callable[[], datetime], until: datetime, caps: Mapping[str, int]) -> Load:
-    """Count the open jobs, each of which will be due at some time; note that if it is the whole. Raises Unavailable.
+    """Count the open jobs, each of which will be due at some time; note that if it is the whole, and the latest.
 
     `caps` are those of every tenant by lane; one that is allowed more counts no more. The time is looked at between
-    pages of some hundred jobs.
+    pages of some hundred jobs. Raises Unavailable.
     """
     began = now()
     count = _Count()
@@ -141,7 +142,8 @@ def count_load(store: Store, now: Callable[[], datetime], until: datetime, caps:
             return count.load(caps, whole=False)
     load = count.load(caps, whole=True)
     noted = {"open_jobs": load.open_jobs, "counted_at": began, "lanes": load.lanes, "tenants": load.tenants}
-    store.write(put(LOAD_KEY, noted))
+    with suppress(Refused):  # one that began later was noted meanwhile
+        store.write(put(LOAD_KEY, noted, any_of(absent("counted_at"), at_most("counted_at", began))))
     return load
 
 

@@ -1,6 +1,6 @@
 """Poll pacing: the more jobs are open, the more seldom their clients should ask."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import count
 
 import pytest
@@ -133,6 +133,21 @@ def test_a_count_that_its_time_cuts_short_says_at_least_how_many_and_is_not_note
     assert not load.whole
     assert 0 < load.open_jobs == load.lanes["interactive"].backlog <= 20
     assert LOAD_KEY not in store.rows
+
+
+def test_a_count_that_ends_after_one_that_began_later_is_not_noted() -> None:
+    """Two supervisors at once. What was accepted is tallied from the later count on."""
+    store = stored(a_job(id="j_1"))
+    later: list[Load] = []
+
+    def clock() -> datetime:
+        if not later and next(reads):
+            later.append(count_load(store, lambda: NOW + seconds(1), NOW + seconds(60), {}))
+        return NOW
+
+    reads = count()
+    assert count_load(store, clock, NOW + seconds(60), {}) == later[0]
+    assert noted_load(store).as_of == NOW + seconds(1)
 
 
 def paced(open_jobs: int) -> tuple[MemoryStore, FailingStore, Pace]:
