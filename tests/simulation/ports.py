@@ -218,7 +218,7 @@ class Ports:
             objects=self.objects,
             timings=world.timings,
             holding=self.known_pauses.hold,
-            limiting=KnownLimits(self.store, world.caps).limiters,
+            limiting=known_limits.limiters,
         )
         self.desk = Desk(
             store=self.store,

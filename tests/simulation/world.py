@@ -15,6 +15,7 @@ from coatcheck.memory_objects import MemoryObjects
 from coatcheck.problem import Busy
 from coatcheck.slots import holders
 from coatcheck.store import Unavailable
+from coatcheck.tenant_limits import limits_key
 from coatcheck.timings import Timings
 from coatcheck.write import Table
 from tests.coatcheck.admissions import GENEROUS
@@ -199,7 +200,7 @@ class World:
         return self.random.randrange(1, self.stage.lag)
 
     def _changed(self, change: Change) -> None:
-        if change.key.table is Table.TENANTS:
+        if change.key.id.startswith(limits_key("").id):
             self.limits.append(change)
             self.trace(f"LIMITS {change.key.id} {change.new}")
         if change.key.table is not Table.JOBS:

@@ -1,7 +1,8 @@
 """Slots: caps hold at every moment, no slot leaks, and none is idle while somebody waits for it."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from coatcheck.job import job_of
@@ -20,16 +21,17 @@ IDLE = 2 * MINUTE + milliseconds(LOOK_AGAIN) + 40_000
 @law
 def no_more_are_in_flight_than_a_cap_allows(run: Run) -> Found:
     """Of what workers have, judged at every change of a row. A cap that was changed counts as the larger one."""
-    most = _largest_caps(run)
+    caps = _caps(run)
+    most = caps.largest
     owned: dict[str, set[str]] = defaultdict(set)
     for change in run.world.changes:
-        for limiter in _limiters(run, change.new):
+        for limiter in caps.of[change.key.id] & most.keys():
             had = owned[limiter]
             if change.new["state"] not in ("running", "cancelling"):
                 had.discard(change.key.id)
             elif change.key.id not in had:
                 had.add(change.key.id)
-                if len(had) > most.get(limiter, 1_000):
+                if len(had) > most[limiter]:
                     yield change.key.id, f"is one of {len(had)} in flight under {limiter}, whose cap is {most[limiter]}"
 
 
@@ -48,7 +50,7 @@ def a_free_slot_is_not_idle_while_somebody_waits_for_it(run: Run) -> Found:
     begin = world.chaos.calm_at + IDLE
     if world.jumped_at < 2**62 or any(change.new["held"] for change in world.pauses):
         return
-    caps = _own_caps(run)
+    caps = _caps(run).unchanged
     for job_id, limiter, since, until in _waits(run):
         cap = caps.get(limiter)
         idle = _idle_since(run, limiter, cap, max(since, begin), until) if cap is not None else 0
@@ -87,40 +89,34 @@ def _size(change: Change) -> int:
     return len(held)
 
 
-def _limiters(run: Run, row: Any) -> list[str]:
-    return [each.name for each in _found(run, row)]
+@dataclass(kw_only=True)
+class Caps:
+    """Which limiters each job had, and every cap that a limiter ever had; None if it had none for a while."""
+
+    of: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    ever: dict[str, set[int | None]] = field(default_factory=lambda: defaultdict(set))
+
+    @property
+    def largest(self) -> dict[str, int]:
+        return {name: max(filter(None, caps)) for name, caps in self.ever.items() if None not in caps}
+
+    @property
+    def unchanged(self) -> dict[str, int]:
+        return {name: cap for name, cap in self.largest.items() if self.ever[name] == {cap}}
 
 
-def _found(run: Run, row: Any) -> tuple[Limiter, ...]:
-    job = job_of(row)
-    return limiters_of(job, run.world.caps, limits_of(run.world.table.rows.get(limits_key(job.tenant))).caps)
-
-
-def _own_caps(run: Run) -> dict[str, int]:
-    """The caps of all limiters, of those that were never changed."""
-    changed = {limiter for limiter in _largest_caps(run) if limiter.split("#")[-1] in _tenants_changed(run)}
-    found = {each.name: each.cap for row in job_rows(run.world) for each in _found(run, row)}
-    return {name: cap for name, cap in found.items() if name not in changed}
-
-
-def _tenants_changed(run: Run) -> set[str]:
-    return {change.key.id.removeprefix("limits#") for change in run.world.limits}
-
-
-def _largest_caps(run: Run) -> dict[str, int]:
-    """Of each limiter the largest cap that it ever had; it is not in it if it ever had none."""
-    most: dict[str, int] = {}
-    uncapped: set[str] = set()
-    versions: dict[str, list[Any]] = defaultdict(lambda: [{}])
+def _caps(run: Run) -> Caps:
+    own: dict[str, list[Mapping[str, int]]] = defaultdict(lambda: [{}])
     for change in run.world.limits:
-        versions[change.key.id.removeprefix("limits#")].append(limits_of(change.new).caps)
-    for row in job_rows(run.world):
-        job = job_of(row)
-        found = [
-            {each.name: each.cap for each in limiters_of(job, run.world.caps, own)} for own in versions[job.tenant]
-        ]
-        for name in {name for each in found for name in each}:
-            caps = [each[name] for each in found if name in each]
-            most[name] = max(caps)
-            uncapped |= {name} if len(caps) < len(found) else set()
-    return {name: cap for name, cap in most.items() if name not in uncapped}
+        own[change.key.id].append(limits_of(change.new).caps)
+    caps = Caps()
+    for job in map(job_of, job_rows(run.world)):
+        found = [_by_name(limiters_of(job, run.world.caps, each)) for each in own[limits_key(job.tenant).id]]
+        caps.of[job.id] = {name for each in found for name in each}
+        for name in caps.of[job.id]:
+            caps.ever[name] |= {each.get(name) for each in found}
+    return caps
+
+
+def _by_name(limiters: tuple[Limiter, ...]) -> dict[str, int]:
+    return {each.name: each.cap for each in limiters}
