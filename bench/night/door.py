@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from bench.night.stage import Stage
-from coatcheck.admission import Allowance, Asking, Standing, allowance
+from coatcheck.admission import Allowance, Asking, Standing, admit, allowance
 from coatcheck.limiter import MOST_SLOTS
 from coatcheck.load import NotedLane, NotedLoad
-from coatcheck.rate import microseconds, spending
+from coatcheck.memory import MemoryStore
+from coatcheck.problem import TooMany
+from coatcheck.row import milliseconds
 from coatcheck.tenant_limits import TenantLimits
 
 BEGINS = datetime(2026, 7, 31, 19, tzinfo=UTC)
@@ -38,19 +41,10 @@ def noted(open_jobs: Mapping[Place, int], ready: Mapping[Place, int], stage: Sta
         tenants.setdefault(tenant, {})[lane] = jobs
     return NotedLoad(
         open_jobs=sum(open_jobs.values()),
-        counted_at=microseconds(counted) // 1000,
+        counted_at=milliseconds(counted),
         lanes={lane: NotedLane(fair_backlog=fair[queue]) for lane, queue in stage.queues.items()},
         tenants=tenants,
     )
-
-
-def admitted(asking: Asking, standing: Standing) -> Standing:
-    """What is kept of a tenant that was let in: what `Asking.write` makes of its item, without a store."""
-    spent = spending(asking.allowance.rate, standing.full_at, microseconds(asking.now))
-    full_at = (standing.full_at or 0) + spent.adds if spent.full_at is None else spent.full_at
-    if standing.counted_at < asking.load.counted_at:
-        return Standing(full_at=full_at, counted_at=asking.load.counted_at, accepted=1)
-    return Standing(full_at=full_at, counted_at=standing.counted_at, accepted=standing.accepted + 1)
 
 
 @dataclass(kw_only=True)
@@ -62,6 +56,7 @@ class Door:
     _ready: Counter[Place] = field(default_factory=Counter)
     _load: NotedLoad = field(default_factory=NotedLoad)
     _count_at: float = 0.0
+    _tenants: MemoryStore = field(default_factory=MemoryStore)
     _standings: dict[str, Standing] = field(default_factory=dict)
     _allowances: dict[str, Allowance] = field(init=False)
 
@@ -80,10 +75,10 @@ class Door:
             terms=self.stage.terms,
             now=moment,
         )
-        standing = self._standings.get(tenant, Standing())
-        if (refusal := asking.refusal(standing)) is not None:
+        try:
+            admit(self._tenants, asking, self._standings.get(tenant, Standing()), partial(self._know, tenant))
+        except TooMany as refusal:
             return refusal.seconds
-        self._standings[tenant] = admitted(asking, standing)
         return None
 
     def accept(self, lane: str, tenant: str) -> None:
@@ -98,6 +93,9 @@ class Door:
 
     def end(self, lane: str, tenant: str) -> None:
         _less(self._open, (lane, tenant))
+
+    def _know(self, tenant: str, standing: Standing) -> None:
+        self._standings[tenant] = standing
 
     def _look(self, now: float, moment: datetime) -> None:
         if now >= self._count_at:

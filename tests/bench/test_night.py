@@ -1,27 +1,23 @@
 """The parts of a night: the queue's rules, and those of the product, which are its own."""
 
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from random import Random
 
 import pytest
 
 from bench.fairness import with_table
 from bench.night.arrivals import Who
-from bench.night.door import BEGINS, Door, admitted, noted, pause
+from bench.night.door import BEGINS, Door, noted, pause
 from bench.night.picture import picture, place
 from bench.night.queues import NOISY_IN_FLIGHT, QUIET_AGAIN_SECONDS, FairQueue, Message
 from bench.night.slots import Slots
 from bench.night.stage import Mechanisms, staged
 from bench.night.table import span, table
 from bench.night.waits import Wait, percentile
-from coatcheck.admission import Asking, Standing, admit, allowance
 from coatcheck.limiter import Limiter
 from coatcheck.load import NotedLoad
 from coatcheck.memory import MemoryStore
-from coatcheck.problem import TooMany
 from coatcheck.slots import free, take
-from coatcheck.tenant_limits import TenantLimits
 from infra.config import CONFIGS, Stage
 from tests.coatcheck.lines import ACME, queued
 from tests.coatcheck.rows import NOW, TIMINGS
@@ -137,31 +133,12 @@ def test_the_models_slots_are_the_products(seed: int) -> None:
         (held if got else line).append(number)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_what_the_door_keeps_of_a_tenant_is_what_the_product_writes(seed: int) -> None:
-    chance, store, standing, now = Random(seed), MemoryStore(), Standing(), BEGINS
-    counted = BEGINS - timedelta(seconds=1)
-    for number in range(200):
-        now += timedelta(seconds=chance.choice((0, 0, 0.03, 0.2, 4)))
-        if number % 50 == 0:
-            counted = now
-        load = noted({("interactive", "acme"): number}, {}, STAGE, counted)
-        asking = Asking(
-            tenant="acme",
-            lane="interactive",
-            allowance=allowance(STAGE.terms, TenantLimits(), "interactive"),
-            load=load,
-            terms=STAGE.terms,
-            now=now,
-        )
-        learned: list[Standing] = []
-        try:
-            admit(store, asking, standing, learned.append)
-        except TooMany:
-            assert asking.refusal(standing) is not None
-        else:
-            standing = admitted(asking, standing)
-            assert learned == [standing]
+def test_the_door_is_the_products_admission() -> None:
+    door, terms = Door(stage=STAGE), STAGE.terms
+    answers = [door.ask("interactive", "noisy", 0.0) for _ in range(terms.burst + 2)]
+    assert answers == [None] * terms.burst + [1, 1]
+    assert door.ask("interactive", "quiet", 0.0) is None
+    assert door.ask("interactive", "noisy", 1 / terms.requests_per_second) is None
 
 
 def test_a_wait_weighs_up_to_the_cap_of_its_tenant() -> None:
