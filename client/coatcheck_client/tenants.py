@@ -1,24 +1,15 @@
 """Tenants of a deployment: what each may, instead of what the stage says, and what it has."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from coatcheck.tenant_limits import MOST, TenantLimits, limits_key
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.operator import operate
 from coatcheck_client.trouble import ExitCode, Trouble
-
-
-@dataclass(frozen=True, kw_only=True)
-class Limits:
-    """None, or a lane that is not there: what the stage says; for the stage itself, that there is no limit."""
-
-    requests_per_second: int | None = None
-    burst: int | None = None
-    open_jobs: int | None = None
-    caps: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,16 +27,19 @@ class Tenant:
     """`open_jobs`: those of the last count, and those accepted since."""
 
     tenant: str
-    limits: Limits
+    limits: TenantLimits
     open_jobs: int
     lanes: Mapping[str, LaneUse]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """`open_jobs` has the tenants with the most; `tenants` has those that were asked for."""
+    """`open_jobs` has the tenants with the most; `tenants` has those that were asked for.
 
-    stage: Limits
+    A lane that is not among the caps of `stage` has none.
+    """
+
+    stage: TenantLimits
     counted_at: str | None = None
     open_jobs: Mapping[str, int]
     tenants: list[Tenant]
@@ -60,7 +54,7 @@ def look(deployment: Deployment, *tenants: str) -> Known:
     return _told(operate(deployment, "look_at_tenants", tenants=list(tenants)))
 
 
-def set_limits(deployment: Deployment, tenant: str, limits: Limits) -> Known:
+def set_limits(deployment: Deployment, tenant: str, limits: TenantLimits) -> Known:
     """Give it those limits that are not None; the others stay. Raises LimitsRefused, OperatorFailed."""
     given = {name: value for name, value in msgspec.to_builtins(limits).items() if value is not None}
     return _told(operate(deployment, "set_limits", tenant=tenant, **given))
@@ -71,24 +65,25 @@ def reset_limits(deployment: Deployment, tenant: str) -> Known:
     return _told(operate(deployment, "reset_limits", tenant=tenant))
 
 
-def with_own_limits(deployment: Deployment) -> dict[str, Limits]:
-    """All tenants that have keys, have submitted, or have limits, by name; the table is small, so it is scanned."""
+def own_limits(deployment: Deployment) -> dict[str, TenantLimits]:
+    """Those of all tenants that have keys, have submitted, or have limits; the table is small, so it is scanned."""
     pages = deployment.dynamodb.get_paginator("scan").paginate(
         TableName=deployment.output("TenantsTable"), ConsistentRead=True
     )
-    found: dict[str, Limits] = {}
+    found: dict[str, TenantLimits] = {}
     for page in pages:
         for item in page["Items"]:
             tenant = item["tenant"]["S"]
-            limits = _limits(item) if item["key"]["S"].startswith("limits#") else Limits()
-            found[tenant] = limits if limits != Limits() else found.get(tenant, limits)
+            found.setdefault(tenant, TenantLimits())
+            if item["key"]["S"] == limits_key(tenant).id:
+                found[tenant] = _limits(item)
     return found
 
 
-def _limits(item: Mapping[str, Any]) -> Limits:
-    numbers = {name: int(item[name]["N"]) for name in ("requests_per_second", "burst", "open_jobs") if name in item}
+def _limits(item: Mapping[str, Any]) -> TenantLimits:
+    numbers = {name: int(item[name]["N"]) for name in MOST if name in item}
     caps = {lane: int(cap["N"]) for lane, cap in item.get("caps", {"M": {}})["M"].items()}
-    return Limits(**numbers, caps=caps)
+    return TenantLimits(**numbers, caps=caps)
 
 
 def _told(answer: dict[str, Any]) -> Known:

@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from coatcheck.tenant_limits import TenantLimits
 from coatcheck_client import keys
 from coatcheck_client.api import Answer
 from coatcheck_client.client import Coatcheck, new_key
-from coatcheck_client.tenants import Limits, set_limits
+from coatcheck_client.tenants import set_limits
 from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
@@ -18,7 +19,7 @@ SLACK_SECONDS = 0.2
 
 
 @contextmanager
-def newcomer(live: LiveStack, limits: Limits) -> Iterator[Client]:
+def newcomer(live: LiveStack, limits: TenantLimits) -> Iterator[Client]:
     """A tenant whose limits no process has looked up yet."""
     tenant, key = f"newcomer-{new_key()[:8]}", keys.new_key_text()
     keys.create(live.deployment, tenant, key, now=datetime.now(UTC))
@@ -47,7 +48,7 @@ def insist(client: Client, key: str, label: str) -> tuple[str, list[Answer]]:
 def test_a_flood_is_refused_beyond_its_rate_and_whoever_waits_as_told_gets_a_job(
     live: LiveStack, client: Client
 ) -> None:
-    with newcomer(live, Limits(requests_per_second=1, burst=5)) as flooder:
+    with newcomer(live, TenantLimits(requests_per_second=1, burst=5)) as flooder:
         _flood(flooder, client)
 
 
@@ -81,7 +82,7 @@ def _flood(flooder: Client, client: Client) -> None:
 
 
 def test_with_its_workers_away_a_tenant_fills_up_and_is_let_in_again_when_they_are_done(live: LiveStack) -> None:
-    with newcomer(live, Limits(open_jobs=20)) as flooder:
+    with newcomer(live, TenantLimits(open_jobs=20)) as flooder:
         with live.paused_lane("bulk"):
             ids: list[str] = []
             while (answer := flooder.post("probe", lane="bulk")).status == 202:

@@ -7,10 +7,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from coatcheck.tenant_limits import TenantLimits
 from coatcheck_client import tenants
 from coatcheck_client.commands.options import Json, Stage
 from coatcheck_client.deployment import LOCAL, find_deployment
-from coatcheck_client.tenants import Known, Limits, Tenant
+from coatcheck_client.tenants import Known, Tenant
 
 _console = Console(highlight=False, markup=False, soft_wrap=True)
 _errors = Console(highlight=False, markup=False, stderr=True, soft_wrap=True)
@@ -24,7 +25,7 @@ Name = Annotated[str, typer.Argument(metavar="TENANT", help="Whose limits they a
 def list_(json: Json = False, stage: Stage = LOCAL) -> None:
     """Show all tenants, those with the most open jobs first, and which limits they have of their own."""
     deployment = find_deployment(stage)
-    known, own = tenants.look(deployment), tenants.with_own_limits(deployment)
+    known, own = tenants.look(deployment), tenants.own_limits(deployment)
     names = sorted(own.keys() | known.open_jobs.keys(), key=lambda name: (-known.open_jobs.get(name, 0), name))
     if json:
         told = [{"tenant": name, "open_jobs": known.open_jobs.get(name), "limits": own.get(name)} for name in names]
@@ -33,7 +34,7 @@ def list_(json: Json = False, stage: Stage = LOCAL) -> None:
     table = Table("tenant", "open jobs", "a second", "burst", "most open", "caps", box=None)
     table.add_row("(everybody)", "", *_row(known.stage))
     for name in names:
-        table.add_row(name, str(known.open_jobs.get(name, "")), *_row(own.get(name, Limits())))
+        table.add_row(name, str(known.open_jobs.get(name, "")), *_row(own.get(name, TenantLimits())))
     _console.print(table)
     _errors.print(f"open jobs as of {known.counted_at or 'never: nobody has counted yet'}")
 
@@ -58,8 +59,8 @@ def set_(
 ) -> None:
     """Give a tenant limits of its own, within ten seconds; what is not named stays as it is."""
     caps = dict(_cap(text) for text in cap or ())
-    limits = Limits(requests_per_second=requests_per_second, burst=burst, open_jobs=open_jobs, caps=caps)
-    if limits == Limits():
+    limits = TenantLimits(requests_per_second=requests_per_second, burst=burst, open_jobs=open_jobs, caps=caps)
+    if limits == TenantLimits():
         raise typer.BadParameter("say at least one limit", param_hint="--requests-per-second, --burst, …")
     _show(tenants.set_limits(find_deployment(stage), tenant, limits), json=json)
 
@@ -100,7 +101,7 @@ def _lanes(tenant: Tenant) -> Table:
     return table
 
 
-def _row(limits: Limits) -> tuple[str, str, str, str]:
+def _row(limits: TenantLimits) -> tuple[str, str, str, str]:
     numbers = (limits.requests_per_second, limits.burst, limits.open_jobs)
     first, second, third = ("" if each is None else f"{each:,}" for each in numbers)
     return first, second, third, " ".join(f"{lane}={cap}" for lane, cap in limits.caps.items())
