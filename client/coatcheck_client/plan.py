@@ -124,6 +124,7 @@ def stage_plan(config: Config, questions: Questions) -> Plan:
         of=config.stage,
         load=config.load,
         jobs_per_arrival=1,
+        slots=config.slots,
         lanes=config.maximum_concurrency,
         source=None
         if source.slots is None
@@ -146,6 +147,7 @@ def what_if(
         of="what-if",
         load=load,
         jobs_per_arrival=jobs_per_arrival,
+        slots=slots,
         lanes={"what-if": max(LEAST_CONCURRENCY_OF_A_MAPPING, slots)},
         source=None if source_workers is None else SourcePlan(slots=source_workers),
     )
@@ -158,10 +160,10 @@ def _plan(
     of: str,
     load: Load,
     jobs_per_arrival: int,
+    slots: int,
     lanes: dict[str, int],
     source: SourcePlan | None,
 ) -> Plan:
-    slots = min(load.slots, source.slots) if source else load.slots
     return Plan(
         of=of,
         arrivals_per_hour=load.arrivals_per_second * 3600 / jobs_per_arrival,
