@@ -1,6 +1,7 @@
 """Schedules of a deployment, as EventBridge Scheduler keeps them in the deployment's own group."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from coatcheck.cron import NotAnExpression
 from coatcheck.schedule import InvalidSchedule, Origin, Schedule, check, filled
 from coatcheck.timetable import At, Rate, UnknownZone, next_tick, timetable, zone_of
+from coatcheck_client.api import visible
 from coatcheck_client.dead_letters import batches
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.operator import operate
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 LOOKED_AT = 50
 """Of so many schedules the operators' function tells at once."""
+
+NAME = re.compile(r"[0-9a-zA-Z_.-]{1,64}")
+"""What the service takes for a name, also of a schedule that is none of ours."""
 
 
 class UnknownSchedule(Trouble):
@@ -76,10 +81,11 @@ class Stored:
 
 
 def stored(deployment: Deployment) -> list[Stored]:
-    """All of them, by name."""
+    """All of them, by name. A single time that fires meanwhile is gone."""
     pages = deployment.scheduler.get_paginator("list_schedules").paginate(GroupName=deployment.output("ScheduleGroup"))
     names = [each["Name"] for page in pages for each in page["Schedules"]]
-    return [_stored(_got(deployment, name)) for name in sorted(names)]
+    found = [_known(deployment, name) for name in sorted(names)]
+    return [each for each in found if each is not None]
 
 
 def find(deployment: Deployment, name: str) -> Stored:
@@ -104,8 +110,8 @@ def create(deployment: Deployment, schedule: Schedule, *, replace: bool) -> None
     after: ActionAfterCompletionType = "DELETE" if single else "NONE"
     state: ScheduleStateType = "ENABLED" if schedule.enabled else "DISABLED"
     act = scheduler.create_schedule
-    if replace and _exists(deployment, schedule.name):
-        _own(find(deployment, schedule.name))
+    if replace and (old := _known(deployment, schedule.name)) is not None:
+        _own(old)
         act = scheduler.update_schedule
     try:
         act(
@@ -151,13 +157,16 @@ def delete(deployment: Deployment, name: str) -> None:
 
 
 def run(deployment: Deployment, name: str, key: str) -> str:
-    """Submit its job now; its id, the same one for the same key. Raises UnknownSchedule, ScheduleRefused."""
-    found = find(deployment, name)
+    """Submit its job now; its id, the same one for the same key.
+
+    Raises UnknownSchedule, ScheduleRefused, Unsendable.
+    """
+    nonce, found = visible("a key", key), find(deployment, name)
     if found.event is None:
         raise ScheduleRefused(f"the schedule {name!r} is not one of Coatcheck")
     event = filled(found.event, datetime.now(UTC))
     asked = {each: event[each] for each in ("schedule", "tenant", "request", "overlap")}
-    return str(_done(operate(deployment, "run_schedule", nonce=key, **asked))["job_id"])
+    return str(_done(operate(deployment, "run_schedule", nonce=nonce, **asked))["job_id"])
 
 
 def records(deployment: Deployment, names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -181,18 +190,19 @@ def _target(deployment: Deployment, schedule: Schedule) -> "TargetTypeDef":
 
 def _got(deployment: Deployment, name: str) -> "GetScheduleOutputTypeDef":
     scheduler = deployment.scheduler
+    if not NAME.fullmatch(name):
+        raise UnknownSchedule(name)
     try:
         return scheduler.get_schedule(Name=name, GroupName=deployment.output("ScheduleGroup"))
     except scheduler.exceptions.ResourceNotFoundException as error:
         raise UnknownSchedule(name) from error
 
 
-def _exists(deployment: Deployment, name: str) -> bool:
+def _known(deployment: Deployment, name: str) -> Stored | None:
     try:
-        find(deployment, name)
+        return find(deployment, name)
     except UnknownSchedule:
-        return False
-    return True
+        return None
 
 
 def _own(found: Stored) -> None:
@@ -231,7 +241,8 @@ def _event(text: str | None) -> dict[str, Any] | None:
     """The event of a schedule of ours; somebody may have put another one into the group."""
     try:
         event = json.loads(text or "")
-        ours = isinstance(event["request"]["kind"], str) and {"tenant", "overlap", "origin", "schedule"} <= set(event)
+        ours = isinstance(event["request"]["kind"], str) and {"tenant", "overlap", "schedule"} <= set(event)
+        Origin(event["origin"])
     except (ValueError, KeyError, TypeError):
         return None
     return event if ours else None

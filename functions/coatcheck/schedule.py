@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from coatcheck.caller import TENANT
 from coatcheck.cron import Cron
-from coatcheck.timetable import At, Gap, Timetable, gaps, moment_of, skipped, timetable, zone_of
+from coatcheck.timetable import FARTHEST, At, Gap, Timetable, gaps, moment_of, next_tick, skipped, timetable, zone_of
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_NAME = 48
@@ -76,7 +76,7 @@ def filled(values: Mapping[str, object], at: datetime) -> dict[str, object]:
 def check(schedule: Schedule, now: datetime | None = None) -> None:
     """Whether its ticks can come at all; whether the kind takes the args is not looked at.
 
-    Raises InvalidSchedule, NotAnExpression, UnknownZone. Without `now` a single time may be past.
+    Raises InvalidSchedule, NotAnExpression, UnknownZone. Without `now` its last tick may be past.
     """
     if not NAME.fullmatch(schedule.name) or len(schedule.name) > LONGEST_NAME:
         raise InvalidSchedule(schedule.name, f"a name has 1 to {LONGEST_NAME} of a-z, 0-9 and single dashes between")
@@ -84,9 +84,13 @@ def check(schedule: Schedule, now: datetime | None = None) -> None:
         raise InvalidSchedule(schedule.name, f"{schedule.tenant!r} is no name of a tenant")
     if len(schedule.timezone) > LONGEST_ZONE:
         raise InvalidSchedule(schedule.name, f"its time zone's name is longer than {LONGEST_ZONE}")
-    when, _ = timetable(schedule.expression), zone_of(schedule.timezone)
+    when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
     if isinstance(when, At):
         _check_single(schedule, when, now)
+    elif now is not None and next_tick(when, zone, now, now) is None:
+        raise InvalidSchedule(
+            schedule.name, f"{schedule.expression} has no tick in the next {FARTHEST.days // 366} years"
+        )
 
 
 def left_out(schedule: Schedule, now: datetime) -> list[str]:

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import TypeAlias
 from zoneinfo import ZoneInfo, available_timezones
 
-from coatcheck.cron import Cron, NotAnExpression, parsed_cron
+from coatcheck.cron import YEAR, Cron, NotAnExpression, parsed_cron
 
 RATE = re.compile(r"(\d{1,6}) (minute|hour|day)(s?)")
 FORMS = "write rate(15 minutes), cron(30 2 * * ? *) or at(2027-03-31T23:00:00)"
@@ -135,6 +135,7 @@ def _at(expression: str, text: str) -> At:
     if not re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", text):
         raise NotAnExpression(expression, "write at(yyyy-mm-ddThh:mm:ss), without an offset: the time zone says it")
     try:
+        YEAR.number(text[:4])  # at the calendar's ends not every zone has a time
         return At(wall=datetime.fromisoformat(text))
     except ValueError as error:
         raise NotAnExpression(expression, str(error)) from error

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from moto import mock_aws
 
 from coatcheck.schedule import Origin, Schedule
 from coatcheck_client import schedules
+from coatcheck_client.api import Unsendable
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.lost_ticks import lost_tick
 from coatcheck_client.schedules import KeptByConfig, ScheduleExists, ScheduleRefused, UnknownSchedule
@@ -143,7 +145,36 @@ def test_a_single_time_goes_by_itself_once_it_has_fired(deployment: Deployment) 
     assert raw(deployment)["ActionAfterCompletion"] == "DELETE"
 
 
-@pytest.mark.parametrize("text", ["", "hello", "[]", '{"request": {}}', '{"request": {"kind": "probe"}}'])
+def test_one_that_fires_for_the_last_time_while_they_are_listed_is_left_out(deployment: Deployment) -> None:
+    for name in ("first", "second"):
+        schedules.create(deployment, replace(NIGHTLY, name=name), replace=False)
+    gone = deployment.session.client("scheduler")
+
+    def fires(**_: object) -> None:
+        with suppress(gone.exceptions.ResourceNotFoundException):
+            gone.delete_schedule(Name="first", GroupName="coatcheck-test")
+
+    deployment.scheduler.meta.events.register("before-call.scheduler.GetSchedule", fires)
+    assert [each.schedule.name for each in schedules.stored(deployment)] == ["second"]
+
+
+def test_a_name_that_the_service_would_not_take_is_unknown(deployment: Deployment) -> None:
+    for name in ("", "a b", "n" * 65, "../nightly"):
+        with pytest.raises(UnknownSchedule):
+            schedules.find(deployment, name)
+
+
+def test_a_key_that_no_header_can_carry_runs_nothing(deployment: Deployment) -> None:
+    schedules.create(deployment, NIGHTLY, replace=False)
+    for key in ("", "two words", "k" * 256):
+        with pytest.raises(Unsendable, match="visible ASCII"):
+            schedules.run(deployment, "nightly", key)
+
+
+FOREIGN = json.dumps(NIGHTLY.event(Origin.COMMAND) | {"origin": "elsewhere"})
+
+
+@pytest.mark.parametrize("text", ["", "hello", "[]", '{"request": {}}', '{"request": {"kind": "probe"}}', FOREIGN])
 def test_what_somebody_else_put_into_the_group_is_shown_and_not_run(deployment: Deployment, text: str) -> None:
     target: Any = {"Arn": TICKER, "RoleArn": ROLE} | ({"Input": text} if text else {})
     window: Any = {"Mode": "OFF"}
@@ -166,6 +197,7 @@ def test_what_somebody_else_put_into_the_group_is_shown_and_not_run(deployment: 
         ({"timezone": "Asia/Calcuta"}, "did you mean Asia/Calcutta"),
         ({"expression": "30 2 * * *"}, "write rate"),
         ({"expression": "at(2020-01-01T00:00:00)"}, "is past"),
+        ({"expression": "cron(0 0 1 1 ? 2020)"}, "no tick in the next 10 years"),
         ({"name": "Nightly"}, "a-z, 0-9"),
     ],
 )

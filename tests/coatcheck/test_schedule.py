@@ -53,6 +53,13 @@ def test_a_single_time_that_is_past_is_refused_unless_the_schedule_stands_for_go
     check(replace(past, expression="at(2026-11-10T17:31:00)"), NOW)
 
 
+def test_a_timetable_that_is_over_is_refused_unless_the_schedule_stands_for_good() -> None:
+    for over in ("cron(0 0 1 1 ? 2020)", "cron(0 0 30 2 ? *)"):
+        with pytest.raises(InvalidSchedule, match="no tick in the next 10 years"):
+            check(replace(NIGHTLY, expression=over), NOW)
+        check(replace(NIGHTLY, expression=over))
+
+
 @pytest.mark.parametrize(
     "name", ["", "Nightly", "night_ly", "-nightly", "nightly-", "n--n", "1st", "n" * 49, "nächtlich"]
 )

@@ -144,6 +144,8 @@ def test_which_wall_times_fall_into_a_gap(fields: str, walls: list[str]) -> None
         ("rate(30 seconds)", "a rate is"),
         ("at(2027-03-31T23:00:00Z)", "without an offset"),
         ("at(2027-02-30T23:00:00)", "day"),
+        ("at(0001-01-01T00:00:00)", "1970"),
+        ("at(9999-12-31T23:59:59)", "2199"),
     ],
 )
 def test_what_is_no_expression_is_told_what_to_write(expression: str, says: str) -> None:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from coatcheck.schedule import Schedule, left_out
+from coatcheck.text import rfc3339
 from coatcheck.timetable import UnknownZone, zone_of
 from coatcheck_client import schedules
 from coatcheck_client.client import new_key
@@ -159,7 +160,8 @@ def run(
     stage: Stage = LOCAL,
 ) -> None:
     """Submit its job now, paused or not, and print the job's id. Without overlap, not beside an open one."""
-    print(schedules.run(find_deployment(stage), name, key or new_key()))  # noqa: T201 (this is the output, for scripts)
+    job_id = schedules.run(find_deployment(stage), name, new_key() if key is None else key)
+    print(job_id)  # noqa: T201 (this is the output, for scripts)
 
 
 @app.command()
@@ -203,7 +205,7 @@ def _document(found: Stored, record: dict[str, Any], now: datetime) -> dict[str,
         **{name: value for name, value in asdict(found.schedule).items() if value is not None and name != "enabled"},
         "state": _state(found.schedule),
         "kept_by": found.origin,
-        **({} if due is None else {"next_tick": due.isoformat().replace("+00:00", "Z")}),
+        **({} if due is None else {"next_tick": rfc3339(due)}),
         **record,
     }
 

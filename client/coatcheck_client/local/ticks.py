@@ -13,8 +13,8 @@ from ministack.services import lambda_svc, scheduler
 from ministack.services.cloudformation import provisioners
 
 from coatcheck.cron import NotAnExpression
-from coatcheck.schedule import SCHEDULED_TIME
-from coatcheck.timetable import At, UnknownZone, next_tick, timetable, zone_of
+from coatcheck.schedule import filled
+from coatcheck.timetable import UnknownZone, next_tick, timetable, zone_of
 
 SWEEP_SECONDS = 1
 A_MOMENT = timedelta(microseconds=1)
@@ -59,8 +59,6 @@ def due_tick(schedule: Mapping[str, Any], last: datetime | None, now: datetime) 
         return None
     begun = datetime.fromtimestamp(schedule["CreationDate"], UTC)
     changed = datetime.fromtimestamp(schedule["LastModificationDate"], UTC)
-    if isinstance(when, At) and last is not None:
-        return None
     since = max(changed - A_MOMENT, last or begun - A_MOMENT)
     due = None
     while (tick := next_tick(when, zone, since, begun)) is not None and tick <= now:
@@ -70,11 +68,11 @@ def due_tick(schedule: Mapping[str, Any], last: datetime | None, now: datetime) 
 
 def _invoke(target: Mapping[str, Any], tick: datetime) -> None:
     """Hand the event to the function as an asynchronous call: tried again, and then kept where its failures go."""
-    text = str(target.get("Input") or "{}").replace(SCHEDULED_TIME, f"{tick:%Y-%m-%dT%H:%M:%SZ}")
+    event = filled(json.loads(target.get("Input") or "{}"), tick)
     function, config, _ = lambda_svc._get_func_record_for_ref(target["Arn"])  # noqa: SLF001
     if function is not None:
         record = lambda_svc._execution_record_for_config(function, config)  # noqa: SLF001
-        lambda_svc.invoke_async_with_retry(record, json.loads(text))
+        lambda_svc.invoke_async_with_retry(record, event)
 
 
 def _with_zone(act: Any) -> Any:
