@@ -142,7 +142,7 @@ def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timin
     latest = any_of(absent("waits_at"), below("waits_at", now))  # a late packet must not make it look longer ago
     sooner = any_of(absent("due"), above("due", soon))
     if not _try(store, update(key, (latest, sooner), {"waits_at": now, "due": soon})):
-        _try(store, update(key, (latest,), {"waits_at": now}))
+        _try(store, update(key, (latest,), {"waits_at": now}, set_if_absent={"due": soon}))
     return _try(store, wait_write(limiter, job, now, timings))
 
 

@@ -13,7 +13,7 @@ from coatcheck.run.known_limits import LOOK_UP_EVERY
 from coatcheck.slots import LOOK_AGAIN, slots_key
 from coatcheck.store import IndexPage
 from coatcheck.supervisor import FORGET_AFTER
-from coatcheck.write import Key
+from coatcheck.write import Key, Update, Write
 from tests.coatcheck.holds import FIRST, MARK, PROBE
 from tests.coatcheck.lines import ACME, an_id, line, queued
 from tests.coatcheck.rows import NOW, TIMINGS, seconds
@@ -201,6 +201,21 @@ def test_a_note_that_comes_late_does_not_make_it_look_as_if_nobody_had_waited_fo
     at.ring(2, LATER)
     at.ring(3, NOW)  # its note was on its way for longer
     assert at.slots()["waits_at"] == milliseconds(LATER)
+
+
+def test_a_note_that_lands_when_the_slots_are_done_with_makes_them_due_again() -> None:
+    class DoneWithMeanwhile(MemoryStore):
+        def write(self, write: Write) -> Row | None:
+            if isinstance(write, Update) and write.set.keys() == {"waits_at"}:
+                self.rows[write.key].pop("due", None)
+            return super().write(write)
+
+    at = line(*map(queued, (1, 2)), cap=1)
+    at.ring(1)
+    at.slots()["due"] = milliseconds(NOW)  # sooner than whoever waits asks for
+    at.store.__class__ = DoneWithMeanwhile
+    at.ring(2)
+    assert at.due() == NOW + LOOK_AGAIN
 
 
 def test_a_row_that_this_version_cannot_read_stops_no_walk_and_loses_no_slot() -> None:

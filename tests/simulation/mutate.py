@@ -1,5 +1,6 @@
 """Every mutation, and what caught it: `python -m tests.simulation.mutate`. Fails if one is not caught."""
 
+import argparse
 import json
 import subprocess
 import sys
@@ -17,8 +18,12 @@ PATIENCE_SECONDS = 900
 
 
 def main() -> int:
-    asked = sys.argv[1:]
+    parser = argparse.ArgumentParser(prog="make mutate", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only these, as the table names them")
+    asked = parser.parse_args().names
     mutations = [each for each in MUTATIONS if not asked or each.name in asked]
+    if unknown := set(asked) - {each.name for each in mutations}:
+        parser.error(f"no mutation is called {', '.join(sorted(map(repr, unknown)))}")
     width = max(len(each.name) for each in mutations)
     missed = 0
     seeds: set[int] = set()

@@ -71,6 +71,14 @@ SHARING = (
         scene="../coatcheck/test_slots.py::test_a_job_takes_a_slot_before_it_is_sent_and_one_too_many_stands_in_line",
     ),
     Mutation(
+        name="a late note leaves slots that nobody looks after",
+        module="coatcheck.slots",
+        old='{"waits_at": now}, set_if_absent={"due": soon})',
+        new='{"waits_at": now})',
+        scene="../coatcheck/test_slots_looked_after.py::"
+        "test_a_note_that_lands_when_the_slots_are_done_with_makes_them_due_again",
+    ),
+    Mutation(
         name="it is forgotten at once that somebody waits",
         module="coatcheck.supervisor",
         old="(waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)",
@@ -101,6 +109,7 @@ SHARING = (
         module="coatcheck.supervisor",
         old="            free_entry(bell.store, limiter, job_id, attempt)",
         new="            pass",
+        scene="../coatcheck/test_slots_looked_after.py::test_the_supervisor_frees_what_nobody_has_a_right_to",
     ),
     Mutation(
         name="the slots are done with, whoever took one meanwhile",
@@ -121,6 +130,8 @@ SHARING = (
         module="coatcheck.hold",
         old='"attempt": doorbell.attempt + 1, "due"',
         new='"attempt": doorbell.attempt, "due"',
+        scene="../coatcheck/test_hold.py::"
+        "test_a_number_that_is_taken_back_is_never_owed_again_so_that_its_doorbell_is_stale",
     ),
     Mutation(
         name="the slot of the number that is owed is freed",
