@@ -113,7 +113,7 @@ def _with_dummies(live: LiveStack, folder: Path) -> Path:
 
 def _environment(live: LiveStack, function: str, functions: Path) -> dict[str, str]:
     """What the deployed function has in its environment, and what Lambda would add."""
-    deployed = live.configuration(function)["Environment"]["Variables"]
+    deployed = live.functions.configuration(function)["Environment"]["Variables"]
     own = {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": str(functions),

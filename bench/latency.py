@@ -22,7 +22,7 @@ Taken = dict[str, list[float]]
 
 def measure(live: LiveStack) -> dict[str, object]:
     """Percentiles in milliseconds. Nothing runs meanwhile: what is measured is the API, not the jobs."""
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         _rounds(live, ROUNDS)  # makes everything warm
         idle = _rounds(live, ROUNDS)
         _at_once(lambda: _submits(live, QUEUED // CLIENTS))

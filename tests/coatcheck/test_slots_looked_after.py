@@ -205,7 +205,7 @@ def test_a_note_that_comes_late_does_not_make_it_look_as_if_nobody_had_waited_fo
 
 def test_a_note_that_lands_when_the_slots_are_done_with_makes_them_due_again() -> None:
     class DoneWithMeanwhile(MemoryStore):
-        def write(self, write: Write) -> Row | None:
+        def write(self, write: Write) -> Row:
             if isinstance(write, Update) and write.set.keys() == {"waits_at"}:
                 self.rows[write.key].pop("due", None)
             return super().write(write)

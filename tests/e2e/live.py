@@ -4,11 +4,11 @@ import json
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import boto3
 import psutil
@@ -22,9 +22,7 @@ from coatcheck_client.local.record import Stack, read_state
 from coatcheck_client.project import Project
 from tests.e2e.canaries import unfit
 from tests.e2e.client import POLL_SECONDS, Client
-
-if TYPE_CHECKING:
-    from types_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
+from tests.e2e.functions import Functions
 
 T = TypeVar("T")
 
@@ -45,6 +43,11 @@ class LiveStack:
     def session(self) -> boto3.Session:
         """For further clients: give them `endpoint_url=live.stack.aws_endpoint_url`."""
         return self.deployment.session
+
+    @cached_property
+    def functions(self) -> Functions:
+        """How the functions are configured, and meanwhile otherwise."""
+        return Functions(self.deployment.functions)
 
     def unfit(self) -> str | None:
         """What the emulator does not do as AWS does, of what tests rely on; None if it does everything."""
@@ -174,60 +177,6 @@ class LiveStack:
             )
             for event in page["events"]
         ]
-
-    @contextmanager
-    def paused_lane(self, lane: str) -> Iterator[None]:
-        """No message of the lane reaches its worker meanwhile."""
-        functions = self.deployment.functions
-        (mapping,) = [
-            each["UUID"]
-            for each in functions.list_event_source_mappings()["EventSourceMappings"]
-            if each["FunctionArn"].endswith(f"worker-{lane}")
-        ]
-        functions.update_event_source_mapping(UUID=mapping, Enabled=False)
-        try:
-            yield
-        finally:
-            functions.update_event_source_mapping(UUID=mapping, Enabled=True)
-
-    def configuration(self, word: str) -> "FunctionConfigurationResponseTypeDef":
-        """How the function whose name ends so is configured."""
-        return self.deployment.functions.get_function_configuration(FunctionName=self._function(word))
-
-    def paced(self, rows_per_second: int) -> AbstractContextManager[None]:
-        """Workers of the interactive lane read the source at a pace meanwhile."""
-        before = self.configuration("worker-interactive")["Environment"]["Variables"]
-        paced = {**before, "SOURCE_ROWS_PER_SECOND": str(rows_per_second)}
-        return self._configured("worker-interactive", {"Environment": {"Variables": paced}})
-
-    def shorter_timeout(self, word: str, seconds: int) -> AbstractContextManager[None]:
-        """A function's time is shorter meanwhile."""
-        return self._configured(word, {"Timeout": seconds})
-
-    @contextmanager
-    def _configured(self, word: str, change: dict[str, Any]) -> Iterator[None]:
-        functions, name = self.deployment.functions, self._function(word)
-        before: dict[str, Any] = {**self.configuration(word)}
-        functions.update_function_configuration(FunctionName=name, **change)
-        try:
-            yield
-        finally:
-            functions.update_function_configuration(FunctionName=name, **{each: before[each] for each in change})
-
-    @contextmanager
-    def reserved_concurrency(self, word: str, number: int) -> Iterator[None]:
-        """A function runs so often at once meanwhile; the emulator passes over what the template says of it."""
-        functions, name = self.deployment.functions, self._function(word)
-        functions.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=number)
-        try:
-            yield
-        finally:
-            functions.delete_function_concurrency(FunctionName=name)
-
-    def _function(self, word: str) -> str:
-        """The full name of the function whose name ends so."""
-        functions = self.deployment.functions.list_functions()["Functions"]
-        return next(each["FunctionName"] for each in functions if each["FunctionName"].endswith(word))
 
     def _client(self, service: str) -> Any:
         return self.session.client(service, endpoint_url=self.stack.aws_endpoint_url)  # type: ignore[call-overload]  # by name

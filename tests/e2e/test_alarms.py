@@ -20,7 +20,7 @@ def on(live: LiveStack) -> set[str]:
 def test_a_dead_letter_is_an_alarm_until_it_is_gone_and_a_message_in_another_queue_is_none(live: LiveStack) -> None:
     live.purge("DeadLetterQueueUrl")
     live.wait_for(lambda: states(live)["dead-letters"] == "OK", within=30)
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         live.ring("bulk", "{}")
         live.deployment.sqs.send_message(QueueUrl=live.deployment.output("DeadLetterQueueUrl"), MessageBody="{}")
         live.wait_for(lambda: "dead-letters" in on(live), within=20)
@@ -31,7 +31,7 @@ def test_a_dead_letter_is_an_alarm_until_it_is_gone_and_a_message_in_another_que
 
 
 def test_a_job_that_waits_too_long_is_an_alarm_of_its_lane_alone_until_it_runs(live: LiveStack, client: Client) -> None:
-    with live.paused_lane("interactive"):
+    with live.functions.paused_lane("interactive"):
         job_id = client.submit("probe")
         live.set_number(job_id, "ready_at", round((time.time() - 301) * 1000))
         live.supervise()

@@ -86,7 +86,7 @@ def fuzz(live: LiveStack, client: Client, folder: Path, *options: str) -> None:
     key = next(known.api_key for known in live.stack.tenants if known.tenant == TENANT)
     (folder / "schemathesis.toml").write_text(f'[auth.openapi.key]\nbearer = "{key}"\n')
     file = folder / "openapi.json"
-    with live.paused_lane("interactive"), live.paused_lane("bulk"):
+    with live.functions.paused_lane("interactive"), live.functions.paused_lane("bulk"):
         waiting = [client.submit("probe"), client.submit("probe", lane="bulk")]
         page = client.request("GET", "/v1/jobs?limit=1").next
         assert page is not None

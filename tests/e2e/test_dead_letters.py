@@ -18,7 +18,7 @@ def command(live: LiveStack, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 def failed(live: LiveStack, client: Client) -> str:
     """A job that has failed for good, with a budget of one failure; so will the one that is made of it."""
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         job_id = client.submit("probe", {"fail_times": 99}, lane="bulk")
         live.set_number(job_id, "max_failures", 1)
     client.wait_state(job_id, "failed", within=60)

@@ -63,7 +63,7 @@ def test_stale_double_and_foreign_doorbells_do_no_harm(live: LiveStack, client: 
 
 def test_a_lost_doorbell_is_rung_again_by_the_supervisor(live: LiveStack, client: Client) -> None:
     """The queue loses the message; the row knows that nobody came."""
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         job_id = client.submit("probe", lane="bulk")
         live.wait_for(lambda: live.messages("BulkQueueUrl"), within=15)
         live.purge("BulkQueueUrl")
@@ -88,7 +88,7 @@ def test_a_computing_job_longer_than_three_leases_keeps_its_lease(client: Client
 
 def test_a_job_longer_than_the_functions_time_yields_and_finishes(live: LiveStack, client: Client) -> None:
     """A chain of five yields with a kill in the middle: one beginning, and progress that never goes back."""
-    with live.shorter_timeout("worker-bulk", 14):  # the yield is asked for after 4 s
+    with live.functions.shorter_timeout("worker-bulk", 14):  # the yield is asked for after 4 s
         job_id = client.submit("probe", {"seconds": 24, "steps": 120}, lane="bulk")
         seen: list[Document] = []
         killed = False

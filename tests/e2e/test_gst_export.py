@@ -35,7 +35,7 @@ FROM invoices WHERE seller_id = %(seller)s AND invoice_id = %(invoice)s
 @pytest.fixture(scope="module")
 def undisturbed(live: LiveStack, client: Client) -> bytes:
     """The file of an export that nobody disturbed."""
-    with live.paced(PACE):
+    with live.functions.paced(PACE):
         job_id = client.submit("gst-export", ARGS, key="undisturbed")
         done = client.wait_state(job_id, "succeeded", within=90)
     assert (done["attempt"], done["result"]["rows"]) == (1, 1_000_000)
@@ -56,7 +56,7 @@ def test_a_worker_killed_at_a_random_moment_costs_one_checkpoint_and_no_byte(
     live: LiveStack, client: Client, undisturbed: bytes
 ) -> None:
     moment = random.Random(48812).uniform(0.25, 0.7)  # the seed makes the moment repeatable
-    with live.paced(PACE):
+    with live.functions.paced(PACE):
         job_id = client.submit("gst-export", ARGS)
         client.wait_until(job_id, lambda now: (now["progress"].get("percent") or 0) >= 100 * moment, within=60)
         live.wait_for(lambda: rows_saved(live, job_id), within=30)
@@ -75,7 +75,7 @@ def test_a_worker_killed_at_a_random_moment_costs_one_checkpoint_and_no_byte(
 
 
 def test_a_writer_beside_the_export_changes_nothing_of_its_moment(live: LiveStack, client: Client) -> None:
-    with writer(live) as written, live.paced(PACE):
+    with writer(live) as written, live.functions.paced(PACE):
         job_id = client.submit("gst-export", ARGS)
         done = client.wait_state(job_id, "succeeded", within=90)
         row = live.row(job_id)
@@ -119,7 +119,7 @@ def test_small_sellers_get_a_file_with_a_header_over_the_route_of_the_kind(
 
 
 def test_an_open_export_answers_a_second_request_for_the_same(live: LiveStack, client: Client) -> None:
-    with live.paced(PACE):
+    with live.functions.paced(PACE):
         first = client.submit("gst-export", ARGS, key="one")
         second = client.post("gst-export", ARGS, key="two")
         assert (second.status, second.document["id"]) == (202, first)

@@ -60,7 +60,7 @@ def test_two_tenants_may_use_the_same_key(client: Client, stranger: Client) -> N
 
 
 def test_a_queued_job_is_cancelled_at_once_and_stays_so(live: LiveStack, client: Client) -> None:
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         job_id = client.submit("probe", lane="bulk")
         assert client.request("DELETE", f"/v1/jobs/{job_id}").status == 200
     again = client.request("DELETE", f"/v1/jobs/{job_id}")

@@ -81,7 +81,7 @@ def test_the_kinds_are_shown_with_what_they_take(client: Client) -> None:
 def test_the_supervisor_counts_the_open_jobs_and_polls_are_told_how_long_to_wait(
     live: LiveStack, client: Client
 ) -> None:
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         waiting = [client.submit("probe", lane="bulk") for _ in range(3)]
         live.supervise()
         load = live.row("load", "load")

@@ -83,7 +83,7 @@ def _flood(flooder: Client, client: Client) -> None:
 
 def test_with_its_workers_away_a_tenant_fills_up_and_is_let_in_again_when_they_are_done(live: LiveStack) -> None:
     with newcomer(live, TenantLimits(open_jobs=20)) as flooder:
-        with live.paused_lane("bulk"):
+        with live.functions.paused_lane("bulk"):
             ids: list[str] = []
             while (answer := flooder.post("probe", lane="bulk")).status == 202:
                 ids.append(str(answer.document["id"]))

@@ -80,7 +80,7 @@ def test_a_paused_kind_finishes_what_runs_and_starts_nothing_until_it_is_resumed
 def test_jobs_that_are_in_a_paused_lanes_queue_are_taken_back_uncharged_and_history_says_who_paused_it(
     live: LiveStack, client: Client, command: Command
 ) -> None:
-    with live.paused_lane("bulk"):
+    with live.functions.paused_lane("bulk"):
         sent = [client.submit("probe", lane="bulk") for _ in range(3)]
         for job_id in sent:
             live.wait_for(lambda job_id=job_id: (live.row(job_id) or {}).get("sent") == {"N": "1"}, within=30)  # type: ignore[misc]

@@ -35,7 +35,7 @@ def test_a_job_that_hangs_is_cancelled_although_its_handler_never_answers(client
 
 def test_a_job_over_its_running_time_fails_for_good_and_leaves_a_dead_letter(live: LiveStack, client: Client) -> None:
     """One that looks at no checkpoint, and one that does: both end, and the next job finds a worker."""
-    with live.paused_lane("interactive"):
+    with live.functions.paused_lane("interactive"):
         jobs = [
             client.submit("probe", {"seconds": 50, "checkpoint": False}),
             client.submit("probe", {"seconds": 50, "steps": 500}),

@@ -30,7 +30,7 @@ def test_a_wait_ends_with_the_first_thing_that_the_client_has_not_seen(client: C
 
 def test_more_waits_than_can_be_held_are_refused_at_once_and_polls_go_on(live: LiveStack, client: Client) -> None:
     job_id = client.submit("probe", {"seconds": 60, "steps": 600})
-    with live.reserved_concurrency("waiter", WAITERS), ThreadPoolExecutor(2 * WAITERS) as pool:
+    with live.functions.reserved_concurrency("waiter", WAITERS), ThreadPoolExecutor(2 * WAITERS) as pool:
         held = [pool.submit(client.request, "GET", f"/v1/jobs/{job_id}/wait?seconds=8") for _ in range(2 * WAITERS)]
         begin = time.monotonic()
         assert client.request("GET", f"/v1/jobs/{job_id}").status == 200

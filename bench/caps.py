@@ -1,0 +1,107 @@
+"""What caps cost and what they are for, in a local stack: jobs a second, and who waits beside a noisy tenant."""
+
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from datetime import datetime, timedelta
+from itertools import chain
+from statistics import median, quantiles
+
+from bench.results import record
+from bench.stack import TENANT, live_stack
+from coatcheck_client.api import Document
+from tests.e2e.client import Client
+from tests.e2e.live import LiveStack
+
+ROUNDS = 5
+JOBS = 60
+"""Of each tenant in a round. They succeed at once, so that all that costs is the platform."""
+
+NOISY_JOBS = 200
+QUIET_JOBS = 20
+WORK = {"seconds": 0.5}
+PATIENCE_SECONDS = 300
+A_SECOND = timedelta(seconds=1)
+"""Whoever waits for less has not waited."""
+
+
+def measure(live: LiveStack) -> dict[str, object]:
+    """Throughput in jobs a second, medians of rounds side by side; waits of quiet tenants' jobs, the p95 in seconds."""
+    with ExitStack() as stack:
+        tenants = [stack.enter_context(live.client(known.tenant)) for known in live.stack.tenants]
+        capped, uncapped = [], []
+        for number in range(ROUNDS):
+            print(f"round {number + 1} of {ROUNDS}", flush=True)
+            capped.append(_throughput(tenants))
+            with _no_caps(live, tenants):
+                uncapped.append(_throughput(tenants))
+        noisy = stack.enter_context(live.client(TENANT))
+        quiet = [client for client, known in zip(tenants, live.stack.tenants, strict=True) if known.tenant != TENANT]
+        print("a noisy tenant", flush=True)
+        alone = _wait_beside(noisy, quiet, 0)
+        beside = _wait_beside(noisy, quiet, NOISY_JOBS)
+        with _no_caps(live, tenants):
+            beside_uncapped = _wait_beside(noisy, quiet, NOISY_JOBS)
+    return {
+        "jobs_per_second_capped": round(median(capped), 1),
+        "jobs_per_second_uncapped": round(median(uncapped), 1),
+        "throughput_ratio": round(median(one / other for one, other in zip(capped, uncapped, strict=True)), 3),
+        "quiet_p95_wait_alone": alone,
+        "quiet_p95_wait_beside_noisy": beside,
+        "quiet_p95_wait_beside_noisy_uncapped": beside_uncapped,
+    }
+
+
+@contextmanager
+def _no_caps(live: LiveStack, tenants: Sequence[Client]) -> Iterator[None]:
+    """Everything that knows of caps is told of none meanwhile. Its processes are new ones, so they are warmed up."""
+    with live.functions.uncapped():
+        _throughput(tenants, jobs=5)
+        yield
+    _throughput(tenants, jobs=5)
+
+
+def _throughput(tenants: Sequence[Client], *, jobs: int = JOBS) -> float:
+    """Jobs a second, from the first one accepted to the last one finished."""
+    with ThreadPoolExecutor(len(tenants)) as pool:
+        submitted = list(pool.map(lambda client: [client.submit("probe") for _ in range(jobs)], tenants))
+    done = list(chain(*map(_finished, tenants, submitted)))
+    return len(done) / (max(map(_end, done)) - min(map(_accepted, done))).total_seconds()
+
+
+def _wait_beside(noisy: Client, quiet: Sequence[Client], noisy_jobs: int) -> float:
+    """How long quiet tenants' jobs wait, the p95 in seconds, while the noisy one has so many in line."""
+    line = [noisy.submit("probe", WORK) for _ in range(noisy_jobs)]
+    waits: list[timedelta] = []
+    for number in range(QUIET_JOBS):
+        client = quiet[number % len(quiet)]
+        (done,) = _finished(client, [client.submit("probe", WORK)])
+        waits.append(max(A_SECOND, datetime.fromisoformat(done["started_at"]) - _accepted(done)))
+    for job_id in line:
+        noisy.request("DELETE", f"/v1/jobs/{job_id}")
+    _finished(noisy, line)
+    return round(quantiles((wait.total_seconds() for wait in waits), n=20, method="inclusive")[-1], 2)
+
+
+def _finished(client: Client, ids: Sequence[str]) -> list[Document]:
+    return [client.wait_final(job_id, within=PATIENCE_SECONDS) for job_id in ids]
+
+
+def _accepted(document: Document) -> datetime:
+    return datetime.fromisoformat(document["created_at"])
+
+
+def _end(document: Document) -> datetime:
+    return datetime.fromisoformat(document["finished_at"])
+
+
+def main() -> None:
+    with live_stack() as live:
+        measured = measure(live)
+    record("caps", measured)
+    print(json.dumps(measured, indent=2))
+
+
+if __name__ == "__main__":
+    main()
