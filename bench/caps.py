@@ -10,13 +10,23 @@ from statistics import median, quantiles
 
 from bench.results import record
 from bench.stack import TENANT, live_stack
+from coatcheck.limiter import MOST_SLOTS, Caps
 from coatcheck_client.api import Document
+from infra.config import CONFIGS, Stage
 from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
 ROUNDS = 5
 JOBS = 60
 """Of each tenant in a round. They succeed at once, so that all that costs is the platform."""
+
+NO_CAPS = Caps()
+ARMS = {
+    "none": NO_CAPS,
+    "never full": Caps(lanes={"interactive": MOST_SLOTS}),
+    "always full": Caps(lanes=CONFIGS[Stage.LOCAL].caps),
+}
+"""The caps of a round: what slots cost by themselves, and what it costs if nearly every job has to wait for one."""
 
 NOISY_JOBS = 200
 QUIET_JOBS = 20
@@ -30,23 +40,24 @@ def measure(live: LiveStack) -> dict[str, object]:
     """Throughput in jobs a second, medians of rounds side by side; waits of quiet tenants' jobs, the p95 in seconds."""
     with ExitStack() as stack:
         tenants = [stack.enter_context(live.client(known.tenant)) for known in live.stack.tenants]
-        capped, uncapped = [], []
+        speeds: dict[str, list[float]] = {name: [] for name in ARMS}
         for number in range(ROUNDS):
             print(f"round {number + 1} of {ROUNDS}", flush=True)
-            capped.append(_throughput(tenants))
-            with _no_caps(live, tenants):
-                uncapped.append(_throughput(tenants))
+            for name, caps in ARMS.items():
+                with _told(live, tenants, caps):
+                    speeds[name].append(_throughput(tenants))
         noisy = stack.enter_context(live.client(TENANT))
         quiet = [client for client, known in zip(tenants, live.stack.tenants, strict=True) if known.tenant != TENANT]
         print("a noisy tenant", flush=True)
         alone = _wait_beside(noisy, quiet, 0)
         beside = _wait_beside(noisy, quiet, NOISY_JOBS)
-        with _no_caps(live, tenants):
+        with _told(live, tenants, NO_CAPS):
             beside_uncapped = _wait_beside(noisy, quiet, NOISY_JOBS)
+    none = speeds["none"]
+    ratios = {name: [one / other for one, other in zip(each, none, strict=True)] for name, each in speeds.items()}
     return {
-        "jobs_per_second_capped": round(median(capped), 1),
-        "jobs_per_second_uncapped": round(median(uncapped), 1),
-        "throughput_ratio": round(median(one / other for one, other in zip(capped, uncapped, strict=True)), 3),
+        "jobs_per_second": {name: round(median(each), 1) for name, each in speeds.items()},
+        "throughput_ratio": {name: round(median(each), 3) for name, each in ratios.items()},
         "quiet_p95_wait_alone": alone,
         "quiet_p95_wait_beside_noisy": beside,
         "quiet_p95_wait_beside_noisy_uncapped": beside_uncapped,
@@ -54,9 +65,9 @@ def measure(live: LiveStack) -> dict[str, object]:
 
 
 @contextmanager
-def _no_caps(live: LiveStack, tenants: Sequence[Client]) -> Iterator[None]:
-    """Everything that knows of caps is told of none meanwhile. Its processes are new ones, so they are warmed up."""
-    with live.functions.uncapped():
+def _told(live: LiveStack, tenants: Sequence[Client], caps: Caps) -> Iterator[None]:
+    """Everything that knows of caps knows of these meanwhile. Its processes are new ones, so they are warmed up."""
+    with live.functions.caps(caps):
         _throughput(tenants, jobs=5)
         yield
     _throughput(tenants, jobs=5)

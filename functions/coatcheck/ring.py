@@ -1,5 +1,6 @@
 """Rings: read the row, ask the one rule, and do the one thing that it says."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -8,7 +9,7 @@ from coatcheck.doorbell import DeadLetter, Doorbell, Queues
 from coatcheck.duty import Duty, discharge, tell
 from coatcheck.hold import Holding, park_write, take_back_write
 from coatcheck.job import DEAD_LETTERED, OWNED, Job, State, job_key, job_of, readable
-from coatcheck.limiter import Limiting
+from coatcheck.limiter import MOST_SLOTS, Limiting
 from coatcheck.next_step import (
     Conclude,
     GiveUp,
@@ -29,8 +30,7 @@ from coatcheck.next_step import (
 )
 from coatcheck.objects import Objects
 from coatcheck.queued import due_write, requeue_write, sent_write
-from coatcheck.row import Row
-from coatcheck.slots import free, holders, wait
+from coatcheck.slots import free, holders, note, wait_write
 from coatcheck.slots import take as take_slots
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
@@ -117,23 +117,30 @@ def free_slots(bell: Bell, job: Job, now: datetime) -> None:
     freed = {each.name: free(bell.store, each.name, job) for each in bell.limiting(job, now)}
     for limiter, slots in freed.items():
         if slots is not None and "waits_at" in slots:
-            fill_slots(bell, limiter, slots, now)
+            fill_slots(bell, limiter, holders(slots), now)
 
 
-def fill_slots(bell: Bell, limiter: str, slots: Row, now: datetime) -> int:
+def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -> int:
     """Send who waits for a limiter, the longest waiting first, until it is full. Returns how many wait, as far as seen.
 
     Somebody who waits and holds a slot was about to be sent when its sender died: it comes before all others.
+    A slot that is free by now, though it was not when `held` was read, is filled by whoever freed it.
     """
     waiting = bell.store.waiting(limiter).ids
-    held = holders(slots)
+    cap, taken = MOST_SLOTS, set(held)
     for job_id in sorted(waiting, key=lambda each: each not in held):
+        if job_id not in taken and len(taken) >= cap:
+            break
         job = readable(bell.store.get(job_key(job_id)))
         if job is None or job.state is not State.QUEUED or job.waiting != limiter:
             continue  # the index lags: it waits no longer. Or nobody here can read it, which is no reason to stop
+        cap = next((each.cap for each in bell.limiting(job, now) if each.name == limiter), MOST_SLOTS)
         step = _owed(bell, job, now)
-        if isinstance(step, Send) and take(bell, job, step, now) == StandInLine(limiter=limiter):
+        done = take(bell, job, step, now) if isinstance(step, Send) else None
+        if done == StandInLine(limiter=limiter):
             break
+        if done == step:
+            taken.add(job_id)
     return len(waiting)
 
 
@@ -144,9 +151,12 @@ def _full(bell: Bell, job: Job, now: datetime) -> str | None:
         return None
     full = take_slots(bell.store, limiters, job, now, bell.timings)
     if full is not None and job.waiting != full.limiter.name:
-        if not wait(bell.store, full.limiter, job, now, bell.timings):
-            return full.limiter.name
+        note(bell.store, full, now)
+        if not _try(bell, wait_write(full.limiter, job, now, bell.timings)):
+            return full.limiter.name  # the job went on
         full = take_slots(bell.store, limiters, job, now, bell.timings)
+        if full is not None:
+            note(bell.store, full, now)  # the supervisor may have looked after the slots just before the mark
     elif full is not None and job.due is not None and job.due <= now:
         _try(bell, due_write(job, min(now + bell.timings.ring_again, gives_up_at(job, bell.timings))))
     return None if full is None else full.limiter.name
@@ -205,9 +215,10 @@ def _conclude(bell: Bell, job: Job) -> None:
     discharge(bell.store, job, Duty.FREED)
 
 
-def _try(bell: Bell, write: Update) -> None:
+def _try(bell: Bell, write: Update) -> bool:
     """A refusal means that somebody else was faster, and what they wrote rings again."""
     try:
         bell.store.write(write)
     except Refused:
-        return
+        return False
+    return True

@@ -13,7 +13,7 @@ import msgspec
 from coatcheck.job import Job, State, Wrote, due_shard, job_key
 from coatcheck.limiter import PAUSE_MARK, Limiter
 from coatcheck.queued import mark_write
-from coatcheck.row import Row
+from coatcheck.row import Row, moment
 from coatcheck.store import Refused, Store, TransactionRefused
 from coatcheck.timings import Timings
 from coatcheck.write import (
@@ -40,12 +40,17 @@ MOST_TRIES = 5
 LOOK_AGAIN = timedelta(seconds=5)
 """Whoever finds no slot may be overlooked by whoever frees one just then, as the index lags: somebody looks again."""
 
+NOTED = timedelta(seconds=30)
+"""Much shorter than the time after which the supervisor forgets that somebody waits."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Full:
     """No slot of this limiter is free."""
 
     limiter: Limiter
+    slots: Row | None
+    """As they were then; None if that is not known."""
 
 
 def slots_key(limiter: str) -> Key:
@@ -77,12 +82,12 @@ def take(store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, tim
     for _ in range(MOST_TRIES):
         writes = [take_write(each, job, now, timings) for each in limiters]
         refused = _refusals(store, writes)
-        full = [limiters[place] for place, old in refused.items() if old is not None]
+        full = [Full(limiter=limiters[place], slots=old) for place, old in refused.items() if old is not None]
         if not refused or full:
-            return Full(limiter=full[0]) if full else None
+            return full[0] if full else None
         for place in refused:
             _open(store, limiters[place], now, timings)
-    return Full(limiter=limiters[0])  # somebody removes the item again and again: wait like everybody
+    return Full(limiter=limiters[0], slots=None)  # somebody removes the item again and again: wait like everybody
 
 
 def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:
@@ -133,17 +138,20 @@ def paused(job: Job) -> bool:
     return job.waiting is not None and job.waiting.startswith(PAUSE_MARK)
 
 
-def wait(store: Store, limiter: Limiter, job: Job, now: datetime, timings: Timings) -> bool:
-    """Get in line: first the slots learn that somebody waits, then the job is marked. False if the job went on.
+def note(store: Store, full: Full, now: datetime) -> None:
+    """Before a job is marked as waiting its limiter's slots must say that somebody waits, and be looked after soon.
 
-    Whoever waited for another limiter keeps its place. Raises Unavailable.
+    If they say so already, they need not be told by each of thousands who wait. Raises Unavailable.
     """
-    key, soon = slots_key(limiter.name), now + LOOK_AGAIN
+    key, soon, seen = slots_key(full.limiter.name), now + LOOK_AGAIN, full.slots or {}
+    waits_at, due = seen.get("waits_at"), seen.get("due")
+    if isinstance(waits_at, int) and isinstance(due, int) and moment(waits_at) > now - NOTED and moment(due) <= soon:
+        return
     latest = any_of(absent("waits_at"), below("waits_at", now))  # a late packet must not make it look longer ago
     sooner = any_of(absent("due"), above("due", soon))
     if not _try(store, update(key, (latest, sooner), {"waits_at": now, "due": soon})):
         _try(store, update(key, (latest,), {"waits_at": now}, set_if_absent={"due": soon}))
-    return _try(store, wait_write(limiter, job, now, timings))
+        _try(store, update(key, (sooner,), {"due": soon}))
 
 
 def wait_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:

@@ -94,16 +94,18 @@ def look_after(bell: Bell, limiter: str, now: datetime) -> None:
     if seen is None:
         return
     held = holders(seen)
+    left = set(held)
     rows = bell.store.get_many([job_key(job_id) for job_id in held]) if held else {}
     for job_id, attempt in held.items():
         row = rows.get(job_key(job_id))
         job = readable(row)
         if row is None or (job is not None and not holds(job, attempt, now)):
             free_entry(bell.store, limiter, job_id, attempt)
+            left.discard(job_id)
         elif job is not None and job.state is State.QUEUED and job.sent < job.attempt:
             _go_on(bell, job, now)
     waits_at = seen.get("waits_at")
-    waiting = fill_slots(bell, limiter, seen, now) if isinstance(waits_at, int) else 0
+    waiting = fill_slots(bell, limiter, left, now) if isinstance(waits_at, int) else 0
     nobody = not isinstance(waits_at, int) or (waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)
     look_later(bell.store, limiter, seen, now, bell.timings, nobody_waits=nobody)
 

@@ -5,6 +5,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from coatcheck.limiter import Caps
+from coatcheck.run.settings import CAPS
+
 if TYPE_CHECKING:
     from types_boto3_lambda import LambdaClient
     from types_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
@@ -44,13 +49,14 @@ class Functions:
         return self._configured(word, {"Timeout": seconds})
 
     @contextmanager
-    def uncapped(self) -> Iterator[None]:
-        """No function knows of a cap meanwhile."""
+    def caps(self, caps: Caps) -> Iterator[None]:
+        """All functions that know of caps are told of these meanwhile."""
+        text = msgspec.json.encode(caps).decode()
         with ExitStack() as changed:
             for each in self.client.list_functions()["Functions"]:
                 before = each["Environment"]["Variables"]
-                if "CAPS" in before:
-                    told = {"Environment": {"Variables": {**before, "CAPS": "{}"}}}
+                if CAPS in before:
+                    told = {"Environment": {"Variables": {**before, CAPS: text}}}
                     changed.enter_context(self._configured(each["FunctionName"], told))
             yield
 

@@ -79,6 +79,21 @@ SHARING = (
         "test_a_note_that_lands_when_the_slots_are_done_with_makes_them_due_again",
     ),
     Mutation(
+        name="slots that are due later count as looked after soon",
+        module="coatcheck.slots",
+        old="moment(waits_at) > now - NOTED and moment(due) <= soon",
+        new="moment(waits_at) > now - NOTED",
+        scene="../coatcheck/test_slots_of_many.py::"
+        "test_who_waits_right_after_the_supervisor_has_looked_is_looked_after_soon",
+    ),
+    Mutation(
+        name="a walk trusts slots that were full before it freed some",
+        module="coatcheck.supervisor",
+        old="            left.discard(job_id)",
+        new="            pass",
+        scene="../coatcheck/test_slots_of_many.py::test_the_supervisor_fills_all_the_slots_that_it_frees",
+    ),
+    Mutation(
         name="it is forgotten at once that somebody waits",
         module="coatcheck.supervisor",
         old="(waiting == 0 and now - moment(waits_at) >= FORGET_AFTER)",

@@ -1,0 +1,70 @@
+"""Thousands who wait for a few slots: each costs few calls, and nobody is overlooked for it."""
+
+from coatcheck.job import State
+from coatcheck.memory import MemoryStore
+from coatcheck.row import Row, milliseconds
+from coatcheck.slots import LOOK_AGAIN, NOTED, slots_key
+from coatcheck.write import Key, Update, Write
+from tests.coatcheck.lines import ACME, line, queued
+from tests.coatcheck.rows import NOW, TIMINGS
+
+
+def test_that_somebody_waits_is_written_once_for_all_who_wait_within_seconds() -> None:
+    notes: list[Write] = []
+
+    class Counting(MemoryStore):
+        def write(self, write: Write) -> Row:
+            if isinstance(write, Update) and "waits_at" in write.set:
+                notes.append(write)
+            return super().write(write)
+
+    at = line(*map(queued, range(1, 9)), cap=1)
+    at.store.__class__ = Counting
+    for number in range(1, 8):
+        at.ring(number)
+    assert len(notes) == 1
+    at.ring(8, NOW + NOTED)
+    assert at.slots()["waits_at"] == milliseconds(NOW + NOTED)
+
+
+def test_who_waits_right_after_the_supervisor_has_looked_is_looked_after_soon() -> None:
+    class LooksMeanwhile(MemoryStore):
+        def write(self, write: Write) -> Row:
+            if isinstance(write, Update) and "waiting" in write.set:
+                self.rows[slots_key(ACME)]["due"] = milliseconds(NOW + TIMINGS.due_grace)
+            return super().write(write)
+
+    at = line(*map(queued, (1, 2, 3)), cap=1)
+    at.ring(1)
+    at.ring(2)
+    at.store.__class__ = LooksMeanwhile
+    at.ring(3)
+    assert at.due() == NOW + LOOK_AGAIN
+
+
+def test_a_walk_reads_no_more_of_who_waits_than_slots_are_free() -> None:
+    read: list[Key] = []
+
+    class Counting(MemoryStore):
+        def get(self, key: Key) -> Row | None:
+            if key.item == "job":
+                read.append(key)
+            return super().get(key)
+
+    at = line(*map(queued, range(1, 9)), cap=2)
+    for number in range(1, 9):
+        at.ring(number)
+    at.change(1, state=State.SUCCEEDED, finished_at=NOW)
+    at.store.__class__ = Counting
+    at.ring(1)
+    assert (read, at.sent) == ([queued(1).key, queued(3).key], [1, 2, 3])
+
+
+def test_the_supervisor_fills_all_the_slots_that_it_frees() -> None:
+    at = line(*map(queued, range(1, 6)), cap=2)
+    for number in range(1, 6):
+        at.ring(number)
+    for number in (1, 2):
+        at.change(number, state=State.SUCCEEDED, finished_at=NOW)
+    at.look_after()
+    assert (at.sent, at.held()) == ([1, 2, 3, 4], {3: 1, 4: 1})
