@@ -16,8 +16,8 @@ from infra.config import CONFIGS, Stage
 from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
-ROUNDS = 5
-JOBS = 60
+ROUNDS = 3
+JOBS = 40
 """Of each tenant in a round. They succeed at once, so that all that costs is the platform."""
 
 NO_CAPS = Caps()

@@ -123,6 +123,7 @@ def free_slots(bell: Bell, job: Job, now: datetime) -> None:
 def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -> int:
     """Send who waits for a limiter, the longest waiting first, until it is full. Returns how many wait, as far as seen.
 
+    Who is paused meanwhile waits for the end of that from now on, so that it says so, and a resume wakes it.
     Somebody who waits and holds a slot was about to be sent when its sender died: it comes before all others.
     A slot that is free by now, though it was not when `held` was read, is filled by whoever freed it.
     """
@@ -135,12 +136,14 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
         if job is None or job.state is not State.QUEUED or job.waiting != limiter:
             continue  # the index lags: it waits no longer. Or nobody here can read it, which is no reason to stop
         cap = next((each.cap for each in bell.limiting(job, now) if each.name == limiter), MOST_SLOTS)
-        step = _owed(bell, job, now)
-        done = take(bell, job, step, now) if isinstance(step, Send) else None
-        if done == StandInLine(limiter=limiter):
-            break
-        if done == step:
-            taken.add(job_id)
+        match _owed(bell, job, now):
+            case Send() as step:
+                if (done := take(bell, job, step, now)) == StandInLine(limiter=limiter):
+                    break
+                if done == step:
+                    taken.add(job_id)
+            case Park(hold=hold) if job_id not in held:
+                _try(bell, park_write(job, hold, now, bell.timings))
     return len(waiting)
 
 

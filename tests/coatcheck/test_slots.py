@@ -174,6 +174,16 @@ def test_a_paused_job_leaves_its_slot_to_others() -> None:
     assert (at.held(), at.sent, at.job(1).waiting) == ({2: 1}, [1, 2], "pause#kind#probe")
 
 
+def test_who_waits_for_a_slot_and_is_paused_meanwhile_waits_for_the_end_of_the_pause() -> None:
+    at = line(queued(1), queued(2, kind="gst-export"), queued(3), cap=1)
+    for number in (1, 2, 3):
+        at.ring(number)
+    pause(at.store, limiter(Scope.KIND, "gst-export"), Order(by="ops", at=NOW))
+    at.change(1, **ENDED)
+    at.ring(1, NOW + seconds(6))
+    assert (at.sent, at.held(), at.job(2).waiting) == ([1, 3], {3: 1}, "pause#kind#gst-export")
+
+
 def test_a_waiting_job_whose_time_to_be_looked_at_has_come_stays_in_line_and_is_looked_at_later() -> None:
     at = line(*map(queued, (1, 2)), cap=1)
     at.ring(1)
