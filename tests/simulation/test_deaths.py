@@ -52,12 +52,16 @@ def test_a_lost_answer_costs_no_attempt(fault: Fault, nth: int) -> None:
     assert (job.attempt, scene.sends(job)) == (1, [1])
 
 
-def test_waits_do_not_count_as_running_time() -> None:
+@pytest.mark.parametrize("end", ["fails", "dies"])
+def test_waits_do_not_count_as_running_time(end: str) -> None:
+    """Judged where an attempt leaves its job open: a success is one, however long it took."""
     scene = Scene()
-    scene.submits(at=5)
+    scene.submits(*([Move.FAIL] if end == "fails" else []), at=5)
     scene.holds(0, 2 * 3600, "kind", "errand")
+    if end == "dies":
+        scene.befalls("worker", "hide", Fault.KILLED)
     (job,) = scene.plays()
-    assert job.state is State.SUCCEEDED
+    assert (job.state, job.failures) == (State.SUCCEEDED, 1)
 
 
 def test_running_time_is_that_of_all_attempts_together() -> None:

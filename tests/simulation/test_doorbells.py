@@ -7,6 +7,7 @@ import pytest
 from coatcheck.job import State
 from coatcheck.store import Unavailable
 from tests.simulation.chaos import Fault
+from tests.simulation.lambdas import Sandbox
 from tests.simulation.moves import Move
 from tests.simulation.scene import Scene
 from tests.simulation.seed import QUICK
@@ -93,10 +94,18 @@ def test_the_doorbell_of_a_failed_attempt_starts_nothing_when_it_comes_again() -
 
 def test_a_wake_message_that_comes_early_hides_itself_until_its_time() -> None:
     scene = Scene()
-    scene.world.a_skew = lambda: -3_000  # type: ignore[method-assign]
+    equip = scene.world.equip
+
+    def let_wake_lag(machine: Sandbox) -> None:
+        machine.skew = -3_000 if machine.name.startswith("wake") else 0
+        equip(machine)
+
+    scene.world.equip = let_wake_lag  # type: ignore[method-assign]
     scene.submits(Move.SNOOZE)
     (job,) = scene.plays()
-    assert job.state is State.SUCCEEDED
+    assert "wake: hide for" in scene.story(job)
+    (began,) = (play.at for play in scene.world.plays if play.attempt == 2 and "begins" in play.did)
+    assert began < 12_000  # when the supervisor walks for the first time
 
 
 def test_a_dead_letter_that_is_moved_into_its_lane_twice_makes_one_job() -> None:
@@ -143,12 +152,13 @@ def test_the_two_duties_of_a_final_row_are_both_done_whoever_is_second(slow: str
 
 
 def test_minutes_without_the_table_make_no_job_one_that_never_started() -> None:
-    scene = Scene()
+    scene = Scene(ALONE)
     for number in range(10):
-        scene.submits(at=number / 10)
-    scene.at(2, lambda: setattr(scene.world.chaos, "outage_until", 302_000))
+        scene.submits(at=number / 10, steps=1, pace=8)
+    scene.at(6, lambda: setattr(scene.world.chaos, "outage_until", 306_000))  # the first runs, the others were rung
     jobs = scene.plays()
     assert {job.state for job in jobs} == {State.SUCCEEDED}
+    assert scene.world.queues["interactive"].received > 30  # doorbells were given back, again and again
 
 
 def test_workers_that_die_before_they_can_claim_leave_a_job_that_never_started() -> None:

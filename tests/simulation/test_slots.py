@@ -1,9 +1,11 @@
 """Races for slots (PROTOCOL F5, F7, F8, G1 to G6): caps hold, and no slot is lost or idle."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
+from coatcheck.doorbell import Wake, message_body
 from coatcheck.job import Job, State
 from coatcheck.limiter import Caps
 from tests.simulation.chaos import Fault
@@ -95,28 +97,40 @@ def test_who_snoozes_or_waits_for_a_retry_holds_no_slot(move: Move) -> None:
     assert began_after(second, when(at, first, attempt=2)) < 5
 
 
-def test_a_record_that_is_replayed_does_not_free_the_slot_of_a_newer_attempt() -> None:
-    """Who frees the slot of a failed attempt stands still before the call, until the next attempt runs."""
-    at = scene()
+def test_a_ring_that_stood_still_does_not_free_the_slot_of_a_newer_attempt() -> None:
+    """Two rings see the failed attempt. One stands still before it frees, until the next attempt has the slot."""
+    patient = replace(QUICK, timings=replace(QUICK.timings, retry_delays=(timedelta(seconds=6),) * 4))
+    at = scene(stage=patient)
     at.submits(Move.FAIL, pace=7, steps=1)
-    at.submits(at=3, pace=7, steps=1)
-    stood: list[int] = []
+    at.submits(at=22, steps=1)
+    rung: list[int] = []
+    stood: list[set[object]] = []
+
+    def ring_twice() -> None:
+        failed = [row for row in job_rows(at.world) if row["state"] == "retrying"]
+        if failed and not rung:
+            rung.append(at.world.now)
+            at.world.queues["wake"].send(message_body(Wake(job_id=str(failed[0]["id"]))), str(failed[0]["id"]))
+            at.sleeps(3)()
 
     def stand_still() -> None:
-        if not stood and any(row["state"] == "retrying" for row in job_rows(at.world)):
-            stood.append(at.world.now)
-            at.stops(8)()
+        if not stood:
+            stood.append(set())
+            at.stops(13.5)()
+            stood[0] |= {(row["attempt"], row["state"]) for row in job_rows(at.world)}
 
-    at.befalls("dispatcher", "slots", stand_still, times=1_000)
+    at.befalls("dispatcher", "slots", ring_twice, times=1_000)
+    at.befalls("wake", "slots", stand_still)
     first, second = at.plays()
-    assert stood
-    assert {first.state, second.state} == {State.SUCCEEDED}
+    assert (2, "running") in stood[0]
+    assert first.finished_at is not None
+    assert began_after(second, first.finished_at) > 0
 
 
 def test_a_wake_up_that_the_index_hides_comes_soon_all_the_same() -> None:
     """The slot is free before the mark is in the index: whoever freed it found nobody, and the supervisor looks."""
     at = scene(stage=PRODUCTION)
-    at.world._lag = lambda: 5_000  # type: ignore[method-assign]
+    at.world.table.lag = lambda: 5_000
     at.submits(steps=1, pace=1)
     at.submits(at=2.2, steps=1)
     first, second = at.plays()
@@ -125,15 +139,16 @@ def test_a_wake_up_that_the_index_hides_comes_soon_all_the_same() -> None:
 
 
 def test_who_waits_is_not_forgotten_while_the_index_lags() -> None:
+    """The supervisor looks while the mark is not in the index yet, and again when it is."""
     at = scene()
     lag = [500]
-    at.world._lag = lambda: lag[0]  # type: ignore[method-assign]
-    at.submits(steps=7, pace=10)
-    at.at(2, lambda: lag.__setitem__(0, 60_000))
-    at.submits(at=2.5)
-    at.at(8, lambda: lag.__setitem__(0, 500))
+    at.world.table.lag = lambda: lag[0]
+    at.submits(steps=1, pace=20)
+    at.at(4, lambda: lag.__setitem__(0, 60_000))
+    at.submits(at=5)
+    at.at(9, lambda: lag.__setitem__(0, 500))
     first, second = at.plays()
-    assert began_after(second, first.finished_at) < 10
+    assert 30 < began_after(second, first.finished_at) < 60
 
 
 def test_a_free_without_a_refill_is_made_up_for_by_its_replay() -> None:
@@ -156,7 +171,7 @@ def test_a_free_without_a_refill_is_made_up_for_by_its_replay() -> None:
 
 def test_a_yield_under_a_pause_leaves_its_slot_to_others() -> None:
     at = scene()
-    at.submits(Move.LONG, kind="parcel", pace=5, at=8)
+    at.submits(Move.LONG, kind="parcel", pace=5, at=8, body={"lane": "interactive"})
     at.submits(at=12)
     at.holds(11, 120, "kind", "parcel")
     first, second = at.plays()
