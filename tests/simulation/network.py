@@ -81,11 +81,17 @@ class Network:
         return self._done(what, about, effect)
 
     def glance(self, effect: Callable[[], R]) -> R:
-        """A look at an index. It lags anyway, so that nobody needs to come between."""
+        """A look at an index. It lags anyway, so that nobody needs to come between, unless something befalls it."""
+        if self.world.scheduler.current is None:
+            return effect()
         fault = self.world.chaos.at_call(self.world.now, reads=True)
-        if self.world.scheduler.current is not None and fault is Fault.REFUSED:
-            raise Unavailable("ThrottlingException")
-        return effect()
+        if fault is None:
+            return effect()
+        machine = self.world.scheduler.me.machine
+        assert isinstance(machine, Sandbox)
+        self.world.trace(f"FAULT {fault} at a look at an index")
+        self.world.trouble(fault)
+        return self._under(fault, machine, "look at an index", "", effect)
 
     def _done(self, what: str, about: str, effect: Callable[[], R]) -> R:
         if not self.world.tracing:
