@@ -5,7 +5,7 @@ import sys
 
 from tests.simulation.many import simulated
 from tests.simulation.report import described, outcome_of
-from tests.simulation.seed import play, prepared
+from tests.simulation.seed import job_rows, play, prepared
 from tests.simulation.stage import set_up
 from tests.simulation.story import story
 
@@ -17,6 +17,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--job", default="", help="with --seed: only what concerns this job")
     asked = parser.parse_args()
+    if asked.seeds < 1:
+        parser.error(f"--seeds is how many, at least 1, not {asked.seeds}")
+    if asked.first < 0 or (asked.seed or 0) < 0:
+        parser.error("seeds are numbered from 0 up: one below would be another's twin")
     if asked.seed is not None:
         return replay(asked.seed, asked.job)
     report = simulated(asked.first, asked.seeds)
@@ -29,6 +33,9 @@ def replay(seed: int, job_id: str) -> int:
     with set_up():
         run = prepared(seed, tracing=True)
         play(run)
+        if job_id and all(job_id != change.key.id for change in run.world.changes):
+            print(f"seed {seed} has no job {job_id}; it has:", *sorted(str(row["id"]) for row in job_rows(run.world)))
+            return 2
         print("\n".join(story(run, job_id)))
         outcome = outcome_of(run)
     faults = sum(outcome.faults.values())
