@@ -68,8 +68,9 @@ def test_a_tick_that_fires_again_after_its_schedule_was_edited_is_the_same_job(e
 
 def test_each_tick_and_each_schedule_has_its_own_job() -> None:
     store = MemoryStore()
-    ticks = [NIGHTLY, at(NIGHTLY, 1), at(NIGHTLY, 2), replace(NIGHTLY, schedule="hourly")]
-    assert len({taken(store, tick).job_id for tick in ticks}) == len(jobs_in(store)) == 4
+    a_minute_later = replace(NIGHTLY, scheduled_time=NIGHTLY.scheduled_time + seconds(60))
+    ticks = [NIGHTLY, a_minute_later, at(NIGHTLY, 1), at(NIGHTLY, 2), replace(NIGHTLY, schedule="hourly")]
+    assert len({taken(store, tick).job_id for tick in ticks}) == len(jobs_in(store)) == 5
 
 
 def test_a_late_tick_makes_its_own_job_and_no_newer_one_is_forgotten() -> None:
