@@ -198,6 +198,7 @@ MUTATIONS = (
         module="coatcheck.duty",
         old='({"due": None} if last else {})',
         new='{"due": None}',
+        scene="test_doorbells.py::test_the_duty_of_whoever_falls_silent_is_done_although_the_other_is_done_with",
     ),
     Mutation(
         name="a job is tried again as often as that is asked",

@@ -28,6 +28,7 @@ def test_a_job_whose_workers_die_spends_its_budget_and_no_more(hides: int, taken
     assert (job.state, job.failures, job.attempt) == (State.FAILED, 4, 4)
     assert job.error is not None
     assert job.error.type == "attempts_exhausted"
+    assert scene.world.queues["interactive"].received <= 2 * len(scene.sends(job))  # heard again once, not given back
 
 
 def test_a_death_that_the_supervisor_finds_is_charged_once() -> None:

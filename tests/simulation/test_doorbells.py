@@ -60,6 +60,7 @@ def test_a_record_that_nobody_can_ring_blocks_nobody() -> None:
     first, second = scene.plays()
     assert (first.state, second.state) == (State.SUCCEEDED, State.SUCCEEDED)
     assert scene.world.consumers[0].lost == []
+    assert scene.world.queues["wake"].received > 0  # it was handed over, not tried again before all that follow
 
 
 def test_marks_ring_nobody() -> None:
@@ -147,6 +148,15 @@ def test_the_two_duties_of_a_final_row_are_both_done_whoever_is_second(slow: str
     scene = Scene()
     scene.submits()
     scene.befalls(slow, "write", scene.sleeps(2), nth=2)
+    (job,) = scene.plays()
+    assert (job.freed, job.told, job.due) == (True, True, None)
+
+
+@pytest.mark.parametrize("silent", ["dispatcher", "recorder"])
+def test_the_duty_of_whoever_falls_silent_is_done_although_the_other_is_done_with(silent: str) -> None:
+    scene = Scene()
+    scene.submits()
+    scene.befalls(silent, "write", Fault.KILLED, nth=2, times=100)
     (job,) = scene.plays()
     assert (job.freed, job.told, job.due) == (True, True, None)
 
