@@ -80,10 +80,13 @@ def planned(config: Config) -> list[Scene]:
 def played(config: Config, all_scenes: Sequence[Scene], seeds: Sequence[int]) -> list[Waits]:
     """The waits of each scene, those of all nights together. In two processes."""
     nights = [(config, scene, seed) for scene in all_scenes for seed in seeds]
+    found: list[Waits] = []
     with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
-        ends = list(pool.map(one_night, nights))
-    each = len(seeds)
-    return [waits(ends[at : at + each]) for at in range(0, len(ends), each)]
+        ends = pool.map(one_night, nights)
+        for number, scene in enumerate(all_scenes, 1):
+            found.append(waits([next(ends) for _ in seeds]))
+            print(f"{number} of {len(all_scenes)} scenes: {scene.name}", flush=True)
+    return found
 
 
 def one_night(what: tuple[Config, Scene, int]) -> dict[Who, Ends]:

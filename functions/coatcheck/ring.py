@@ -40,6 +40,10 @@ from coatcheck.timings import Timings
 from coatcheck.unstarted import unclaimed_write
 from coatcheck.write import Update
 
+MOST_LOOKED_AT = 100
+"""Of those who wait, in one walk. Of thousands that are cancelled at once the index knows nothing for a while, and one
+ring must not read them all."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bell:
@@ -127,7 +131,7 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
     Somebody who waits and holds a slot was about to be sent when its sender died: it comes before all others.
     A slot that is free by now, though it was not when `held` was read, is filled by whoever freed it.
     """
-    waiting = bell.store.waiting(limiter).ids
+    waiting = bell.store.waiting(limiter).ids[:MOST_LOOKED_AT]
     cap, taken = MOST_SLOTS, set(held)
     for job_id in sorted(waiting, key=lambda each: each not in held):
         if job_id not in taken and len(taken) >= cap:

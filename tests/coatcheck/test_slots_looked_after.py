@@ -11,7 +11,7 @@ from coatcheck.pause import pause
 from coatcheck.row import Row, milliseconds
 from coatcheck.run.known_limits import LOOK_UP_EVERY
 from coatcheck.slots import LOOK_AGAIN, slots_key
-from coatcheck.store import IndexPage
+from coatcheck.store import IndexPage, Unavailable
 from coatcheck.supervisor import FORGET_AFTER
 from coatcheck.write import Key, Update, Write
 from tests.coatcheck.holds import FIRST, MARK, PROBE
@@ -208,13 +208,16 @@ def test_a_note_that_lands_when_the_slots_are_done_with_makes_them_due_again() -
         def write(self, write: Write) -> Row:
             if isinstance(write, Update) and write.set.keys() == {"waits_at"}:
                 self.rows[write.key].pop("due", None)
+            if isinstance(write, Update) and write.set.keys() == {"due"}:
+                raise Unavailable("killed")
             return super().write(write)
 
     at = line(*map(queued, (1, 2)), cap=1)
     at.ring(1)
     at.slots()["due"] = milliseconds(NOW)  # sooner than whoever waits asks for
     at.store.__class__ = DoneWithMeanwhile
-    at.ring(2)
+    with pytest.raises(Unavailable, match="killed"):
+        at.ring(2)
     assert at.due() == NOW + LOOK_AGAIN
 
 

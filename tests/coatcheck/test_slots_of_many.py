@@ -2,8 +2,10 @@
 
 from coatcheck.job import State
 from coatcheck.memory import MemoryStore
+from coatcheck.ring import MOST_LOOKED_AT
 from coatcheck.row import Row, milliseconds
 from coatcheck.slots import LOOK_AGAIN, NOTED, slots_key
+from coatcheck.store import IndexPage
 from coatcheck.write import Key, Update, Write
 from tests.coatcheck.lines import ACME, line, queued
 from tests.coatcheck.rows import NOW, TIMINGS
@@ -68,3 +70,27 @@ def test_the_supervisor_fills_all_the_slots_that_it_frees() -> None:
         at.change(number, state=State.SUCCEEDED, finished_at=NOW)
     at.look_after()
     assert (at.sent, at.held()) == ([1, 2, 3, 4], {3: 1, 4: 1})
+
+
+def test_a_walk_does_not_read_all_of_a_line_that_was_cancelled_at_once() -> None:
+    """The index shows them for a while."""
+    read: list[Key] = []
+
+    class Lagging(MemoryStore):
+        def get(self, key: Key) -> Row | None:
+            if key.item == "job":
+                read.append(key)
+            return super().get(key)
+
+        def waiting(self, limiter: str, start: str | None = None) -> IndexPage:  # noqa: ARG002  # the port's signature
+            return IndexPage(ids=[queued(number).id for number in range(2, 1_000)], next=None)
+
+    at = line(*map(queued, range(1, 1_001)), cap=1)
+    at.ring(1)
+    for number in range(2, 1_001):
+        at.change(number, state=State.CANCELLED, finished_at=NOW)
+    at.slots()["waits_at"] = milliseconds(NOW)
+    at.change(1, state=State.SUCCEEDED, finished_at=NOW)
+    at.store.__class__ = Lagging
+    at.ring(1)
+    assert len(read) == 1 + MOST_LOOKED_AT
