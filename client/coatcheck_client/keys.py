@@ -1,19 +1,19 @@
 """API keys: made here, shown once, stored as a hash."""
 
 import hashlib
-import re
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from coatcheck.caller import check_tenant
+from coatcheck.problem import BadRequest
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.trouble import ExitCode, Trouble
 
 _PREFIX = "cc_"
 _RANDOM_BYTES = 32  # 43 characters of url-safe base64
 _ITEM_PREFIX = "key#"
-_TENANT = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 SCOPES = ("act_as",)
 """What a key may do beyond its own tenant's jobs. `act_as`: name the tenant in the header Coatcheck-Tenant."""
 
@@ -46,9 +46,6 @@ class UnusableTenant(Trouble):
 
     exit_code = ExitCode.USAGE
 
-    def __init__(self, tenant: str) -> None:
-        super().__init__(f"{tenant!r} is no name of a tenant", hint="it has 1 to 64 of a-z, 0-9 and dash")
-
 
 class UnknownScope(Trouble):
     """A scope that no function of the API asks for."""
@@ -66,8 +63,10 @@ def new_key_text() -> str:
 
 def create(deployment: Deployment, tenant: str, text: str, *, now: datetime, scopes: tuple[str, ...] = ()) -> ApiKey:
     """Store a key of a tenant by its hash. Raises UnusableTenant, UnknownScope."""
-    if not _TENANT.fullmatch(tenant):
-        raise UnusableTenant(tenant)
+    try:
+        check_tenant(tenant)
+    except BadRequest as error:
+        raise UnusableTenant(error.detail) from error
     for scope in scopes:
         if scope not in SCOPES:
             raise UnknownScope(scope)

@@ -50,7 +50,7 @@ class LimitsRefused(Trouble):
 
 
 def look(deployment: Deployment, *tenants: str) -> Known:
-    """Raises OperatorFailed."""
+    """Raises LimitsRefused, OperatorFailed."""
     return _told(operate(deployment, "look_at_tenants", tenants=list(tenants)))
 
 
@@ -61,8 +61,26 @@ def set_limits(deployment: Deployment, tenant: str, limits: TenantLimits) -> Kno
 
 
 def reset_limits(deployment: Deployment, tenant: str) -> Known:
-    """Raises LimitsRefused, OperatorFailed."""
-    return _told(operate(deployment, "reset_limits", tenant=tenant))
+    """Leaves no row of its limits behind. Raises LimitsRefused, OperatorFailed."""
+    known = _told(operate(deployment, "reset_limits", tenant=tenant))
+    deployment.dynamodb.delete_item(
+        TableName=deployment.output("TenantsTable"), Key={"key": {"S": limits_key(tenant).id}}
+    )
+    return known
+
+
+def doubts(deployment: Deployment, tenant: str) -> list[str]:
+    """Whether the name may be a typo: nobody has a key in it, or has submitted a job in it."""
+    pages = deployment.dynamodb.get_paginator("scan").paginate(
+        TableName=deployment.output("TenantsTable"),
+        FilterExpression="#tenant = :tenant AND #key <> :limits",
+        ExpressionAttributeNames={"#tenant": "tenant", "#key": "key"},
+        ExpressionAttributeValues={":tenant": {"S": tenant}, ":limits": {"S": limits_key(tenant).id}},
+        ConsistentRead=True,
+    )
+    if any(page["Items"] for page in pages):
+        return []
+    return [f"no API key of the tenant {tenant!r} exists, and nobody has submitted a job as it: is the name right?"]
 
 
 def own_limits(deployment: Deployment) -> dict[str, TenantLimits]:

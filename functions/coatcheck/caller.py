@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from coatcheck.problem import BadRequest, Busy, Forbidden, Unauthorized
 
 TENANT = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
+TENANT_FORM = "1 to 64 of a-z, 0-9 and dash that do not begin with a dash"
 TENANT_HEADER = "coatcheck-tenant"
 ACT_AS = "act_as"
 REMEMBERED_SECONDS = 60
@@ -41,7 +42,11 @@ def caller_of(credential: Mapping[str, str], headers: Mapping[str, str]) -> Call
     if ACT_AS not in credential.get("scopes", "").split():
         raise Forbidden(f"this credential may not name a tenant: leave {TENANT_HEADER} out, or give it {ACT_AS}")
     if not TENANT.fullmatch(named):
-        raise BadRequest(
-            f"{TENANT_HEADER} must be given once, as 1 to 64 of a-z, 0-9 and dash that do not begin with a dash"
-        )
+        raise BadRequest(f"{TENANT_HEADER} must be given once, as {TENANT_FORM}")
     return Caller(tenant=named, name=f"{name} of {tenant}")
+
+
+def check_tenant(name: str) -> None:
+    """Whether that can be the name of a tenant; whether there is one, only its callers know. Raises BadRequest."""
+    if not TENANT.fullmatch(name):
+        raise BadRequest(f"{name!r} is no name of a tenant: it has {TENANT_FORM}")

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from coatcheck.caller import TENANT
+from coatcheck.caller import check_tenant
 from coatcheck.cron import Cron
+from coatcheck.problem import BadRequest
 from coatcheck.timetable import FARTHEST, At, Gap, Timetable, gaps, moment_of, next_tick, skipped, timetable, zone_of
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -80,8 +81,10 @@ def check(schedule: Schedule, now: datetime | None = None) -> None:
     """
     if not NAME.fullmatch(schedule.name) or len(schedule.name) > LONGEST_NAME:
         raise InvalidSchedule(schedule.name, f"a name has 1 to {LONGEST_NAME} of a-z, 0-9 and single dashes between")
-    if not TENANT.fullmatch(schedule.tenant):
-        raise InvalidSchedule(schedule.name, f"{schedule.tenant!r} is no name of a tenant")
+    try:
+        check_tenant(schedule.tenant)
+    except BadRequest as error:
+        raise InvalidSchedule(schedule.name, error.detail) from error
     if len(schedule.timezone) > LONGEST_ZONE:
         raise InvalidSchedule(schedule.name, f"its time zone's name is longer than {LONGEST_ZONE}")
     when, zone = timetable(schedule.expression), zone_of(schedule.timezone)

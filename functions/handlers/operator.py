@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from coatcheck import registry
 from coatcheck.aws.call_count import taken
+from coatcheck.caller import check_tenant
 from coatcheck.document import status_document
 from coatcheck.entry import Act, note
 from coatcheck.history import history
@@ -154,6 +155,7 @@ def _paused(act: Pause | Resume | Pauses) -> dict[str, object]:
 def _check(scope: Scope, name: str) -> None:
     """A name that nothing bears would pause nothing. Which tenants there are, only their callers know."""
     if scope is Scope.TENANT:
+        check_tenant(name)
         return
     known = sorted(registry.names() if scope is Scope.KIND else settings.lanes())
     if name not in known:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from coatcheck.admission import standing_key, standing_of
+from coatcheck.caller import check_tenant
 from coatcheck.limiter import limiter_of_tenant
 from coatcheck.load import NotedLoad, noted_load
 from coatcheck.problem import NotFound, Problem
@@ -48,11 +49,15 @@ def done(act: LookAtTenants | SetLimits | ResetLimits) -> dict[str, object]:
     try:
         match act:
             case LookAtTenants(tenants=tenants):
+                for tenant in tenants:
+                    check_tenant(tenant)
                 return _looked_at(tenants)
             case SetLimits():
+                check_tenant(act.tenant)
                 _check_lanes(act.caps)
                 change_limits(ports.tenants(), act.tenant, lambda known: _with(known, act))
             case ResetLimits():
+                check_tenant(act.tenant)
                 change_limits(ports.tenants(), act.tenant, lambda _: TenantLimits())
     except LimitOutOfRange as error:
         return {"refused": str(error)}

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 import boto3
 import pytest
 
+from coatcheck.admission import standing_key
 from coatcheck.load import LOAD_KEY
 from coatcheck.write import put
+from coatcheck_client import keys
 from coatcheck_client.deployment import Deployment
 from handlers import operator, ports
 from tests.client.command import Run
@@ -18,8 +20,15 @@ from tests.handlers.events import LambdaContext
 
 @pytest.fixture(autouse=True)
 def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
-    with cloud():
-        made = Deployment("test", {"TenantsTable": "tenants"}, boto3.Session(region_name=REGION))
+    with cloud() as aws:
+        outputs = {
+            "TenantsTable": "tenants",
+            "ScheduleGroup": "coatcheck-test",
+            "ScheduleRole": "arn:aws:iam::123456789012:role/schedules",
+            "TickerFunction": f"arn:aws:lambda:{REGION}:123456789012:function:ticker",
+            "LostTicksQueueUrl": aws.queues["dead-letters"],
+        }
+        made = Deployment("test", outputs, boto3.Session(region_name=REGION))
         monkeypatch.setattr("coatcheck_client.commands.tenants.find_deployment", lambda _: made)
         monkeypatch.setattr(
             "coatcheck_client.tenants.operate",
@@ -48,9 +57,44 @@ def test_what_is_set_is_shown_beside_what_everybody_has(run: Run) -> None:
 
 
 def test_a_reset_leaves_nothing_of_its_own(run: Run) -> None:
-    run("tenants", "set", "acme", "--open-jobs", "50")
-    told = json.loads(run("tenants", "reset", "acme", "--json").stdout)
-    assert (told["tenant"], told["limits"], told["stage"]["open_jobs"]) == ("acme", {"caps": {}}, 1_000_000)
+    run("tenants", "set", "globex", "--open-jobs", "50")
+    assert "globex" in run("tenants", "list").stdout
+    told = json.loads(run("tenants", "reset", "globex", "--json").stdout)
+    assert (told["tenant"], told["limits"], told["stage"]["open_jobs"]) == ("globex", {"caps": {}}, 1_000_000)
+    assert "globex" not in run("tenants", "list").stdout
+
+
+@pytest.mark.parametrize("act", [("show",), ("set", "--burst", "7"), ("reset",)])
+def test_a_name_that_may_be_a_typo_is_told_of(run: Run, deployment: Deployment, act: tuple[str, ...]) -> None:
+    doubted = run("tenants", act[0], "acmee", *act[1:])
+    assert (doubted.code, doubted.stdout != "") == (0, True)
+    assert "note: no API key of the tenant 'acmee' exists, and nobody has submitted a job as it" in doubted.stderr
+    assert run("tenants", act[0], "acme", *act[1:]).stderr == ""  # it has open jobs
+    keys.create(deployment, "acmee", keys.new_key_text(), now=NOW)
+    assert run("tenants", act[0], "acmee", *act[1:]).stderr == ""
+    ports.tenants().write(put(standing_key("globex"), {"tenant": "globex"}))
+    assert run("tenants", act[0], "globex", *act[1:]).stderr == ""
+
+
+@pytest.mark.parametrize("act", [("show",), ("set", "--burst", "7"), ("reset",)])
+def test_what_is_no_name_of_a_tenant_is_refused(run: Run, act: tuple[str, ...]) -> None:
+    ended = run("tenants", act[0], "no such tenant", *act[1:])
+    assert (ended.code, ended.stdout) == (2, "")
+    assert "'no such tenant' is no name of a tenant: it has 1 to 64 of a-z" in ended.stderr
+    assert "no such tenant" not in run("tenants", "list").stdout
+
+
+def test_a_schedule_of_a_tenant_that_may_be_a_typo_is_made_and_told_of(
+    run: Run, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("coatcheck_client.commands.schedules.find_deployment", lambda _: deployment)
+    monkeypatch.setattr("coatcheck_client.schedules.operate", lambda *_, **__: {})
+    deployment.scheduler.create_schedule_group(Name="coatcheck-test")
+    ended = run("schedules", "create", "nightly", "probe", "rate(1 day)", "--tenant", "acmee")
+    assert (ended.code, "nightly is on" in ended.stdout) == (0, True)
+    assert "note: no API key of the tenant 'acmee' exists" in ended.stderr
+    keys.create(deployment, "acmee", keys.new_key_text(), now=NOW)
+    assert run("schedules", "create", "weekly", "probe", "rate(7 days)", "--tenant", "acmee").stderr == ""
 
 
 def test_all_tenants_are_listed_those_with_the_most_open_jobs_first(run: Run) -> None:

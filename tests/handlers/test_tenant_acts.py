@@ -1,5 +1,6 @@
 """The operators' function about tenants: what each may and has, and that only what makes sense is set."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from coatcheck.limiter import limiter_of_tenant
 from coatcheck.load import LOAD_KEY
 from coatcheck.run.known_limits import LOOK_UP_EVERY
 from coatcheck.slots import slots_key
-from coatcheck.write import put, update
+from coatcheck.write import Key, Table, put, update
 from handlers import bells, operator, ports, submit, supervisor
 from tests.coatcheck.admissions import GENEROUS
 from tests.coatcheck.cloud import Cloud
@@ -93,6 +94,21 @@ def test_what_is_set_counts_and_what_is_not_named_stays() -> None:
     assert told == {"caps": {}}
     ten_seconds_later()
     assert [post(PROBE, authorizer=buyer)["statusCode"] for _ in range(6)] == [202] * 6
+
+
+@pytest.mark.parametrize("name", ["", "no such tenant", "Acme", "-acme", "a" * 65])
+@pytest.mark.parametrize(
+    ("act", "named"),
+    [
+        ("look_at_tenants", lambda name: {"tenants": ["acme", name]}),
+        ("set_limits", lambda name: {"tenant": name, "burst": 5}),
+        ("reset_limits", lambda name: {"tenant": name}),
+    ],
+)
+def test_what_is_no_name_of_a_tenant_is_refused(act: str, named: Callable[[str], dict[str, Any]], name: str) -> None:
+    says = f"{name!r} is no name of a tenant: it has 1 to 64 of a-z, 0-9 and dash that do not begin with a dash"
+    assert operated(act, **named(name)) == {"refused": says}
+    assert ports.tenants().get(Key(table=Table.TENANTS, id=f"limits#{name}")) is None
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rich.table import Column, Table
 from coatcheck.schedule import Schedule, left_out
 from coatcheck.text import rfc3339
 from coatcheck.timetable import UnknownZone, zone_of
-from coatcheck_client import schedules
+from coatcheck_client import schedules, tenants
 from coatcheck_client.client import new_key
 from coatcheck_client.commands.jobs import BadArgs, parsed_args
 from coatcheck_client.commands.options import Json, Stage
@@ -82,7 +82,7 @@ def create(
     deployment, now = find_deployment(stage), datetime.now(UTC)
     schedules.checked(deployment, schedule, now)
     schedules.create(deployment, schedule, replace=replace)
-    for each in left_out(schedule, now):
+    for each in (*left_out(schedule, now), *tenants.doubts(deployment, tenant)):
         _errors.print(f"note: {each}")
     due = schedules.find(deployment, name).next_tick(None, now)
     _console.print(f"{name} is {_state(schedule)}; {_due(due, timezone)}")

@@ -10,7 +10,7 @@ from rich.table import Table
 from coatcheck.tenant_limits import TenantLimits
 from coatcheck_client import tenants
 from coatcheck_client.commands.options import Json, Stage
-from coatcheck_client.deployment import LOCAL, find_deployment
+from coatcheck_client.deployment import LOCAL, Deployment, find_deployment
 from coatcheck_client.tenants import Known, Tenant
 
 _console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -42,7 +42,8 @@ def list_(json: Json = False, stage: Stage = LOCAL) -> None:
 @app.command()
 def show(tenant: Name, json: Json = False, stage: Stage = LOCAL) -> None:
     """Show what a tenant may, and how much of that it uses now."""
-    _show(tenants.look(find_deployment(stage), tenant), json=json)
+    deployment = find_deployment(stage)
+    _show(deployment, tenants.look(deployment, tenant), json=json)
 
 
 @app.command(name="set")
@@ -62,13 +63,15 @@ def set_(
     limits = TenantLimits(requests_per_second=requests_per_second, burst=burst, open_jobs=open_jobs, caps=caps)
     if limits == TenantLimits():
         raise typer.BadParameter("say at least one limit", param_hint="--requests-per-second, --burst, …")
-    _show(tenants.set_limits(find_deployment(stage), tenant, limits), json=json)
+    deployment = find_deployment(stage)
+    _show(deployment, tenants.set_limits(deployment, tenant, limits), json=json)
 
 
 @app.command()
 def reset(tenant: Name, json: Json = False, stage: Stage = LOCAL) -> None:
     """Let a tenant have the limits that everybody has."""
-    _show(tenants.reset_limits(find_deployment(stage), tenant), json=json)
+    deployment = find_deployment(stage)
+    _show(deployment, tenants.reset_limits(deployment, tenant), json=json)
 
 
 def _cap(text: str) -> tuple[str, int]:
@@ -78,8 +81,10 @@ def _cap(text: str) -> tuple[str, int]:
     return lane, int(number)
 
 
-def _show(known: Known, *, json: bool) -> None:
+def _show(deployment: Deployment, known: Known, *, json: bool) -> None:
     (tenant,) = known.tenants
+    for doubt in [] if tenant.open_jobs else tenants.doubts(deployment, tenant.tenant):
+        _errors.print(f"note: {doubt}")
     if json:
         print(msgspec.json.encode({"stage": known.stage, **msgspec.to_builtins(tenant)}).decode())  # noqa: T201
         return
