@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from coatcheck.tenant_limits import MOST, TenantLimits, limits_key
+from coatcheck.tenant_limits import MOST, TenantLimits, limits_key, told_limits
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.operator import operate
 from coatcheck_client.trouble import ExitCode, Trouble
@@ -56,8 +56,7 @@ def look(deployment: Deployment, *tenants: str) -> Known:
 
 def set_limits(deployment: Deployment, tenant: str, limits: TenantLimits) -> Known:
     """Give it those limits that are not None; the others stay. Raises LimitsRefused, OperatorFailed."""
-    given = {name: value for name, value in msgspec.to_builtins(limits).items() if value is not None}
-    return _told(operate(deployment, "set_limits", tenant=tenant, **given))
+    return _told(operate(deployment, "set_limits", tenant=tenant, **told_limits(limits)))
 
 
 def reset_limits(deployment: Deployment, tenant: str) -> Known:

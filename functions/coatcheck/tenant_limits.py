@@ -52,6 +52,11 @@ def limits_of(row: Row | None) -> TenantLimits:
     return TenantLimits() if row is None else msgspec.convert(row, TenantLimits)
 
 
+def told_limits(limits: TenantLimits) -> dict[str, object]:
+    """As JSON says them: what is as the stage has it is left out."""
+    return {name: value for name, value in msgspec.to_builtins(limits).items() if value is not None}
+
+
 def check_limits(limits: TenantLimits) -> None:
     """Raises LimitOutOfRange."""
     values = [(name, getattr(limits, name), most) for name, most in MOST.items()]

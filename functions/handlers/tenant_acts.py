@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import msgspec
 from msgspec import Struct
 
 from coatcheck.admission import standing_key, standing_of
@@ -13,7 +12,15 @@ from coatcheck.load import NotedLoad, noted_load
 from coatcheck.problem import NotFound, Problem
 from coatcheck.run import settings
 from coatcheck.slots import holders, slots_key
-from coatcheck.tenant_limits import MOST, LimitOutOfRange, TenantLimits, change_limits, limits_key, limits_of
+from coatcheck.tenant_limits import (
+    MOST,
+    LimitOutOfRange,
+    TenantLimits,
+    change_limits,
+    limits_key,
+    limits_of,
+    told_limits,
+)
 from coatcheck.text import rfc3339
 from handlers import ports
 
@@ -95,10 +102,9 @@ def _looked_at(tenants: list[str]) -> dict[str, object]:
 def _shown(tenant: str, load: NotedLoad) -> dict[str, object]:
     limits = limits_of(ports.tenants().get(limits_key(tenant)))
     standing = standing_of(ports.tenants().get(standing_key(tenant)))
-    told = msgspec.to_builtins(limits)
     return {
         "tenant": tenant,
-        "limits": {name: value for name, value in told.items() if value is not None},
+        "limits": told_limits(limits),
         "open_jobs": load.open_of(tenant) + standing.since(load),
         "lanes": {lane: _lane(tenant, lane, limits, load) for lane in settings.lanes()},
     }

@@ -107,8 +107,22 @@ def test_all_tenants_are_listed_those_with_the_most_open_jobs_first(run: Run) ->
         ["globex", "2", "bulk=1"],
     ]
     assert "2026-11-10T12:00:00" in ended.stderr
-    told = json.loads(run("tenants", "list", "--json").stdout)["tenants"]
-    assert [(each["tenant"], each["open_jobs"]) for each in told] == [("acme", 1234), ("globex", None)]
+
+
+def test_programs_are_told_the_same_of_one_tenant_as_of_all(run: Run) -> None:
+    """What is not known, or not its own, is left out."""
+    shown = json.loads(run("tenants", "set", "globex", "--burst", "2", "--json").stdout)
+    listed = json.loads(run("tenants", "list", "--json").stdout)
+    assert listed == {
+        "stage": shown["stage"],
+        "tenants": [
+            {"tenant": "acme", "open_jobs": 1234, "limits": {"caps": {}}},
+            {"tenant": "globex", "limits": {"burst": 2, "caps": {}}},
+        ],
+    }
+    assert shown.keys() == {"stage", "tenant", "limits", "open_jobs", "lanes"}
+    assert shown["limits"] == listed["tenants"][1]["limits"]
+    assert json.loads(run("tenants", "show", "globex", "--json").stdout) == shown
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from coatcheck.tenant_limits import TenantLimits
+from coatcheck.tenant_limits import TenantLimits, told_limits
 from coatcheck_client import tenants
 from coatcheck_client.commands.options import Json, Stage
 from coatcheck_client.deployment import LOCAL, Deployment, find_deployment
@@ -28,8 +28,12 @@ def list_(json: Json = False, stage: Stage = LOCAL) -> None:
     known, own = tenants.look(deployment), tenants.own_limits(deployment)
     names = sorted(own.keys() | known.open_jobs.keys(), key=lambda name: (-known.open_jobs.get(name, 0), name))
     if json:
-        told = [{"tenant": name, "open_jobs": known.open_jobs.get(name), "limits": own.get(name)} for name in names]
-        print(msgspec.json.encode({"stage": known.stage, "tenants": told}).decode())  # noqa: T201 (the output)
+        counted = {name: {"open_jobs": count} for name, count in known.open_jobs.items()}
+        told = [
+            {"tenant": name, **counted.get(name, {}), "limits": told_limits(own.get(name, TenantLimits()))}
+            for name in names
+        ]
+        print(msgspec.json.encode({"stage": told_limits(known.stage), "tenants": told}).decode())  # noqa: T201
         return
     table = Table("tenant", "open jobs", "a second", "burst", "most open", "caps", box=None)
     table.add_row("(everybody)", "", *_row(known.stage))
@@ -86,7 +90,8 @@ def _show(deployment: Deployment, known: Known, *, json: bool) -> None:
     for doubt in [] if tenant.open_jobs else tenants.doubts(deployment, tenant.tenant):
         _errors.print(f"note: {doubt}")
     if json:
-        print(msgspec.json.encode({"stage": known.stage, **msgspec.to_builtins(tenant)}).decode())  # noqa: T201
+        told = {**msgspec.to_builtins(tenant), "limits": told_limits(tenant.limits)}
+        print(msgspec.json.encode({"stage": told_limits(known.stage), **told}).decode())  # noqa: T201 (the output)
         return
     limits = Table("limit", "", "", box=None, show_header=False)
     for name, what in (("requests_per_second", "submits a second"), ("burst", "at once"), ("open_jobs", "open jobs")):
