@@ -75,8 +75,8 @@ def job(
     retry: Retry = DEFAULT_RETRY,
     lane: str = "interactive",
     cap: int | None = None,
-    cap_by: tuple[str, ...] = (),
-    cap_each: int = 1,
+    cap_by: tuple[str, ...] | None = None,
+    cap_each: int | None = None,
     validate: Validate | None = None,
 ) -> Callable[[H], H]:
     """Declare a function as a kind of job. Its file's name is the kind: `gst_export.py` is `gst-export`.
@@ -84,8 +84,8 @@ def job(
     The function stays a plain callable. `route` is a path of its own for submits whose body is the args; `unique`
     names the args of which no two open jobs may have the same values; `timeout` bounds the running time over all
     attempts. `cap` is how many jobs of the kind may be in flight at once, of all tenants together; `cap_by` names args,
-    and of a tenant's jobs with the same values of them only `cap_each` may be. `validate(args, now)` raises ValueError
-    for args that fit their types, but cannot be done. Raises InvalidKind.
+    and of a tenant's jobs with the same values of them only `cap_each` (1) may be. `validate(args, now)` raises
+    ValueError for args that fit their types, but cannot be done. Raises InvalidKind.
     """
 
     def declare(handler: H) -> H:
@@ -93,7 +93,7 @@ def job(
         args = _args_type(where, handler)
         _check(where, route, timeout, retry)
         _check_names(where, args, unique=unique, cap_by=cap_by)
-        _check_caps(where, cap=cap, cap_each=cap_each)
+        _check_caps(where, cap, cap_by, cap_each)
         name = handler.__module__.rpartition(".")[2].replace("_", "-")
         kind = Kind(
             name=name,
@@ -105,8 +105,8 @@ def job(
             retry=retry,
             lane=lane,
             cap=cap,
-            cap_by=cap_by,
-            cap_each=cap_each,
+            cap_by=cap_by or (),
+            cap_each=cap_each or 1,
             validate=validate,
         )
         setattr(handler, ATTRIBUTE, kind)
@@ -137,19 +137,27 @@ def _args_type(where: str, handler: Handler) -> type:
     return args
 
 
-def _check_names(where: str, args: type, **named: tuple[str, ...]) -> None:
+def _check_names(where: str, args: type, **named: tuple[str, ...] | None) -> None:
     names = {field.name for field in fields(args)}
     for option, wanted in named.items():
-        if unknown := [name for name in wanted if name not in names]:
+        if isinstance(wanted, str):
+            raise InvalidKind(where, f'{option} takes several names: write {option}=("{wanted}",)')
+        if unknown := [str(name) for name in wanted or () if name not in names]:
             raise InvalidKind(where, f"{option} names args that {args.__name__} does not have: {', '.join(unknown)}")
+        if wanted and len(set(wanted)) < len(wanted):
+            raise InvalidKind(where, f"{option} names an arg twice: {', '.join(wanted)}")
 
 
-def _check_caps(where: str, **caps: int | None) -> None:
-    for option, cap in caps.items():
+def _check_caps(where: str, cap: int | None, cap_by: tuple[str, ...] | None, cap_each: int | None) -> None:
+    if cap_by is not None and not cap_by:
+        raise InvalidKind(where, "cap_by names no args: leave it out, or name some")
+    if cap_each is not None and cap_by is None:
+        raise InvalidKind(where, "cap_each is of jobs with the same values of cap_by, and cap_by is missing")
+    for option, value, otherwise in (("cap", cap, "no cap"), ("cap_each", cap_each, "1")):
         try:
-            checked_cap(option, 1 if cap is None else cap)
+            checked_cap(option, 1 if value is None else value)
         except CapOutOfRange as error:
-            raise InvalidKind(where, str(error)) from error
+            raise InvalidKind(where, f"{error}: leave it out for {otherwise}") from error
 
 
 def _check(where: str, route: str | None, timeout: timedelta, retry: Retry) -> None:

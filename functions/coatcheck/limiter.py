@@ -37,14 +37,14 @@ Limiting: TypeAlias = Callable[[Job, datetime], tuple[Limiter, ...]]
 
 class CapOutOfRange(ValueError):
     def __init__(self, what: str, cap: int) -> None:
-        super().__init__(f"the cap of {what} must be within 1 and {MOST_SLOTS}, not {cap}: leave it out for no cap")
+        super().__init__(f"{what} must be a whole number within 1 and {MOST_SLOTS}, not {cap!r}")
         self.what = what
         self.cap = cap
 
 
 def checked_cap(what: str, cap: int) -> int:
     """Raises CapOutOfRange."""
-    if isinstance(cap, bool) or not 1 <= cap <= MOST_SLOTS:
+    if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= MOST_SLOTS:
         raise CapOutOfRange(what, cap)
     return cap
 
@@ -59,7 +59,7 @@ class Caps:
 
     def __post_init__(self) -> None:
         for name, cap in (*self.lanes.items(), *self.kinds.items(), *self.values.items()):
-            checked_cap(name, cap)
+            checked_cap(f"the cap of {name}", cap)
 
 
 def limiters_of(job: Job, caps: Caps, own: Mapping[str, int]) -> tuple[Limiter, ...]:

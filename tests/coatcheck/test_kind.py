@@ -61,7 +61,19 @@ def args_unspeakable(ctx: JobContext, args: Unspeakable) -> Result:
         (args_thawed, {}, "declare Thawed with @dataclass(frozen=True, kw_only=True)"),
         (args_unspeakable, {}, "Unspeakable has no JSON form"),
         (good, {"unique": ("seller",)}, "unique names args that Args does not have: seller"),
-        (good, {"unique": "text"}, "unique names args that Args does not have: t, e, x, t"),
+        (good, {"unique": "text"}, 'unique takes several names: write unique=("text",)'),
+        (good, {"unique": ("text", "text")}, "unique names an arg twice: text, text"),
+        (good, {"cap_by": "text"}, 'cap_by takes several names: write cap_by=("text",)'),
+        (good, {"cap_by": ("text", "text")}, "cap_by names an arg twice: text, text"),
+        (good, {"cap_by": ("seller", 7)}, "cap_by names args that Args does not have: seller, 7"),
+        (good, {"cap_by": ()}, "cap_by names no args: leave it out, or name some"),
+        (good, {"cap_each": 2}, "cap_each is of jobs with the same values of cap_by, and cap_by is missing"),
+        (good, {"cap_each": 0, "cap_by": ("text",)}, "cap_each must be a whole number within 1 and 100, not 0: "),
+        (good, {"cap": 0}, "cap must be a whole number within 1 and 100, not 0: leave it out for no cap"),
+        (good, {"cap": 101}, "cap must be a whole number within 1 and 100, not 101"),
+        (good, {"cap": "3"}, "cap must be a whole number within 1 and 100, not '3'"),
+        (good, {"cap": 2.5}, "cap must be a whole number within 1 and 100, not 2.5"),
+        (good, {"cap": True}, "cap must be a whole number within 1 and 100, not True"),
         (good, {"route": "reports"}, "must look like /v1/reports/gst-export"),
         (good, {"route": "/v1/Reports"}, "must look like"),
         (good, {"route": "/v1/reports/"}, "must look like"),
@@ -95,6 +107,7 @@ def test_a_declared_function_stays_a_plain_callable_that_knows_its_kind() -> Non
         "test-kind", Args, "/v1/reports/gst-export", ("text",), "bulk",
     )  # fmt: skip
     assert kind.retry == Retry(failures=5)
+    assert (kind.cap, kind.cap_by, kind.cap_each) == (None, (), 1)
 
 
 def test_what_was_not_declared_has_no_kind() -> None:
