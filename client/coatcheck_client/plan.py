@@ -189,7 +189,7 @@ def _plan(
         },
         account_concurrency=questions.account_concurrency,
         polls=_polls(questions.backlog + slots, config.timings.polls_per_second),
-        fan_out=_fan_out(questions, load, slots, source),
+        fan_out=_fan_out(questions, load, sum(lanes.values()), source),
         crash=_crash(questions, config),
     )
 
@@ -219,11 +219,11 @@ def _polls(open_jobs: int, target_per_second: int) -> PollPlan:
     )
 
 
-def _fan_out(questions: Questions, load: Load, slots: int, source: SourcePlan | None) -> FanOutPlan:
+def _fan_out(questions: Questions, load: Load, workers: int, source: SourcePlan | None) -> FanOutPlan:
     """Chunks run beside the lanes' workers: what those leave of the source, else as many again."""
     seconds = questions.chunk_seconds or load.mean_duration_seconds
     concurrency = questions.chunk_concurrency or (
-        max(1, source.slots - slots) if source else min(slots, MOST_CONCURRENCY_OF_A_MAP)
+        max(1, source.slots - workers) if source else min(workers, MOST_CONCURRENCY_OF_A_MAP)
     )
     return FanOutPlan(
         chunks=questions.chunks,

@@ -58,12 +58,13 @@ def _lanes(name: str, lane: LanePlan) -> str:
 
 
 def _account(plan: Plan) -> Iterator[str]:
-    needed = sum(plan.at_once.values()) + UNRESERVED_CONCURRENCY
+    total = sum(plan.at_once.values())
+    needed = total + UNRESERVED_CONCURRENCY
     if needed > plan.account_concurrency:
         yield (
             f"Ask for {-(-needed // QUOTA_STEP) * QUOTA_STEP:,} concurrent executions, before the day when they are "
-            f"needed (Service Quotas, AWS Lambda; the account has {plan.account_concurrency:,}): {needed:,} are the "
-            f"functions above and {UNRESERVED_CONCURRENCY:,} for those of the API."
+            f"needed (Service Quotas, AWS Lambda; the account has {plan.account_concurrency:,}): {total:,} for the "
+            f"functions above and {UNRESERVED_CONCURRENCY:,} for those of the API are {needed:,}."
         )
 
 

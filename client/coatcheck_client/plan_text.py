@@ -6,7 +6,12 @@ from math import isinf
 from coatcheck.load import LONGEST_POLL_SECONDS, SHORTEST_POLL_SECONDS
 from coatcheck_client.plan import LanePlan, Plan
 from coatcheck_client.plan_advice import advice
-from infra.sizing import IN_FLIGHT_OF_A_QUEUE, MOST_CONCURRENCY_OF_A_MAPPING, large_pool_utilisation
+from infra.sizing import (
+    IN_FLIGHT_OF_A_QUEUE,
+    LEAST_CONCURRENCY_OF_A_MAPPING,
+    MOST_CONCURRENCY_OF_A_MAPPING,
+    large_pool_utilisation,
+)
 
 
 def lines(plan: Plan) -> Iterator[str]:
@@ -30,6 +35,9 @@ def _reasoning(plan: Plan) -> Iterator[tuple[str, str]]:
     yield "source", _source(plan)
     for name, lane in plan.lanes.items():
         yield "lanes", f"{name}: {_lane(lane)}"
+    if (workers := plan.at_once["workers"]) > plan.slots:
+        least = LEAST_CONCURRENCY_OF_A_MAPPING
+        yield "lanes", f"{workers:,} slots together, not {plan.slots:,}: no lane can have fewer than {least}"
     yield "account", _account(plan)
     for name, lane in plan.lanes.items():
         within = f"{lane.line_jobs:,} jobs drain in {plan.line_minutes} min"

@@ -77,6 +77,7 @@ def test_the_video_platform_exceeds_one_mapping_and_is_told_what_to_do(run: Run)
     assert "Split them into 3 lanes of 967 slots, what-if-0 to what-if-2" in todo[0]
     assert "N = crc32(id) mod 3" in todo[0]
     assert "Ask for 3,300 concurrent executions" in todo[1]
+    assert "3,111 for the functions above and 100 for those of the API are 3,211." in todo[1]
     assert "containers (ECS, AWS Batch): 2,899 workers with a vCPU each are 182 tasks of 16 vCPU" in todo[2]
 
 
@@ -120,6 +121,17 @@ def test_a_source_that_cannot_keep_up_is_told_of_as_a_backlog_that_never_drains(
 def test_two_lanes_on_a_source_for_three_workers_are_told_of() -> None:
     tiny = replace(PROD, source=Source(rows_per_second=30_000, rows_per_second_per_worker=10_000))
     assert "4 workers read from a source that serves 3" in " ".join(advice(stage_plan(tiny, ASKED)))
+
+
+def test_lanes_that_need_the_least_are_more_than_the_slots_together_and_that_is_said() -> None:
+    lanes = tuple(replace(PROD.lanes[0], name=name, share=share) for name, share in (("a", 4), ("b", 1), ("c", 2)))
+    small = replace(PROD, lanes=lanes, source=Source(), load=replace(PROD.load, arrivals_per_second=0.04))
+    plan = stage_plan(small, ASKED)
+    assert {name: lane.slots for name, lane in plan.lanes.items()} == {"a": 4, "b": 2, "c": 2}
+    assert "8 slots together, not 7: no lane can have fewer than 2\n" in reasoning("\n".join(lines(plan)))["lanes"]
+    assert "slots together" not in "\n".join(lines(stage_plan(PROD, ASKED)))
+    served = Source(rows_per_second=90_000, rows_per_second_per_worker=10_000)
+    assert stage_plan(replace(small, source=served), ASKED).fan_out.concurrency == 1  # 8 of 9 are the lanes'
 
 
 @pytest.mark.parametrize("stage", list(Stage))
