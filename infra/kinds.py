@@ -14,8 +14,11 @@ from infra.function_code import FunctionCode
 class UnknownLane(Exception):
     """A kind wants a lane that this deployment does not have."""
 
-    def __init__(self, kind: str, lane: str) -> None:
-        super().__init__(f"the kind {kind!r} wants the lane {lane!r}, which infra/config.py does not have")
+    def __init__(self, kind: str, lane: str, lanes: Collection[str]) -> None:
+        super().__init__(
+            f"the kind {kind!r} wants the lane {lane!r}, which this stage does not have: take one of "
+            f"{', '.join(lanes)}, or add a LaneConfig to infra/config.py (docs/adding-a-kind.md, A lane of your own)"
+        )
         self.kind = kind
         self.lane = lane
 
@@ -45,11 +48,11 @@ def sound_kinds(files: FunctionCode) -> list[Kind]:
 
 def kind_routes(kinds: Iterable[Kind], config: Config) -> dict[str, str]:
     """Which kind each route stands for. Raises UnknownLane, RouteTaken."""
-    lanes = {lane.name for lane in config.lanes}
+    lanes = [lane.name for lane in config.lanes]
     routes: dict[str, str] = {}
     for kind in kinds:
         if kind.lane not in lanes:
-            raise UnknownLane(kind.name, kind.lane)
+            raise UnknownLane(kind.name, kind.lane, lanes)
         if kind.route is None:
             continue
         if kind.route in routes:

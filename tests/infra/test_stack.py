@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 from collections.abc import Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from aws_cdk import aws_iam as iam
 
+from coatcheck.registry import find
 from coatcheck.run.settings import Issuer
 from infra.acknowledgements import ACKNOWLEDGED, acknowledge, add_checks
 from infra.capacity import Network, Source
@@ -200,6 +202,20 @@ def test_a_kind_that_wants_an_unknown_lane_stops_the_synth(jobs_folder: Path) ->
     (jobs_folder / "frames.py").write_text(KIND.format(name="frames", declared='lane="video"'))
     with pytest.raises(UnknownLane, match="'frames' wants the lane 'video'"):
         kind_routes(sound_kinds(replace(function_code(Stage.DEV), root=jobs_folder.parent)), CONFIGS[Stage.DEV])
+
+
+def test_what_stops_the_synth_is_said_plainly_with_what_to_do(
+    jobs_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (jobs_folder / "frames.py").write_text(KIND.format(name="frames", declared='lane="video"'))
+    monkeypatch.setattr("infra.stack.sound_kinds", lambda _: [find("frames")])
+    app = new_app(jobs_folder)
+    monkeypatch.setattr("aws_cdk.App", lambda: app)
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(REPOSITORY / "app.py"))
+    said = str(ended.value.code)
+    assert said.startswith("error: the kind 'frames' wants the lane 'video', which this stage does not have")
+    assert "take one of interactive, bulk, or add a LaneConfig to infra/config.py" in said
 
 
 def test_two_kinds_with_one_route_stop_the_synth(jobs_folder: Path) -> None:
