@@ -14,7 +14,7 @@ from coatcheck.job import Job, State
 from coatcheck.job_id import RANDOM_BYTES, new_job_id
 from coatcheck.kind import Kind
 from coatcheck.problem import BadRequest, Busy, TooLarge
-from coatcheck.registry import BrokenKind, UnknownKind, find
+from coatcheck.registry import BrokenKind, UnknownKind, find, names
 from coatcheck.strict_json import canonical, digest
 from coatcheck.timings import Timings
 
@@ -189,7 +189,7 @@ def _kind(name: object) -> Kind:
     try:
         return find(name)
     except UnknownKind as error:
-        raise invalid("/kind", "no such kind") from error
+        raise invalid("/kind", f"no such kind: there are {', '.join(sorted(names()))}") from error
     except BrokenKind as error:
         detail = "this kind's file cannot be loaded, and has to be mended by whoever deploys it"
         raise Busy(detail, headers={"Retry-After": "60"}) from error
