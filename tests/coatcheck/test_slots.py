@@ -9,6 +9,7 @@ from coatcheck.memory import MemoryStore
 from coatcheck.next_step import Conclude, Send, StandInLine
 from coatcheck.pause import Order, Scope, limiter, pause
 from coatcheck.queued import requeue_write
+from coatcheck.ring import take
 from coatcheck.row import Row
 from coatcheck.slots import LOOK_AGAIN, free, slots_key
 from coatcheck.store import Unavailable
@@ -38,6 +39,18 @@ def test_a_slot_that_is_free_again_goes_to_whoever_has_waited_longest() -> None:
     assert at.ring(2) == Conclude()
     assert (at.sent, at.held()) == ([1, 2, 3], {1: 1, 3: 1})
     assert (at.job(3).waiting, at.job(4).waiting) == (None, ACME)
+
+
+def test_a_job_that_is_tried_again_stands_behind_who_waited_while_it_waited_for_its_retry() -> None:
+    at = line(queued(1, state=State.RETRYING, attempt=2, failures=1), queued(2), queued(3), cap=1)
+    at.ring(2)
+    at.ring(3)
+    at.store.write(requeue_write(at.job(1), LATER, TIMINGS))
+    at.ring(1, LATER)
+    assert at.job(1).waits_since == LATER
+    at.change(2, **ENDED)
+    at.ring(2, LATER)
+    assert at.sent == [2, 3]
 
 
 def test_without_a_cap_there_are_no_slots() -> None:
@@ -78,6 +91,18 @@ def test_a_record_that_is_replayed_frees_nothing_of_a_newer_attempt() -> None:
     free(at.store, ACME, stale)
     free(at.store, ACME, retrying)
     assert at.held() == {1: 2}
+
+
+def test_a_ring_that_stood_still_does_not_take_the_slot_of_a_newer_attempt_back_to_its_own_number() -> None:
+    """Else the supervisor found an entry of a number that is over, and freed the slot of an attempt that runs."""
+    at = line(queued(1), queued(2))
+    stale = at.job(1)
+    at.change(1, attempt=2)
+    at.ring(1)
+    at.change(1, state=State.RUNNING)
+    take(at.bell, stale, Send(), NOW)
+    assert at.held() == {1: 2}
+    assert (at.job(1).attempt, at.job(1).waiting, at.sent) == (2, None, [1])
 
 
 @pytest.mark.parametrize(

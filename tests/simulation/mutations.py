@@ -33,6 +33,12 @@ MUTATIONS = (
         new='(),\n        {\n            "cursor": cursor,',
     ),
     Mutation(
+        name="a checkpoint renews the row's lease alone",
+        module="coatcheck.settle",
+        old='"cursor_key": cursor_key,\n',
+        new='"cursor_key": cursor_key, "lease_until": (job.lease_until or now) + (now - job.updated_at),\n',
+    ),
+    Mutation(
         name="beat unfenced",
         module="coatcheck.settle",
         old=FENCED + '\n        {\n            "lease_until"',
@@ -123,24 +129,6 @@ MUTATIONS = (
         module="coatcheck.submission",
         old="naturals = [natural_key_write(unique, job, ended, now, terms.timings)] if unique else []",
         new="naturals: list[Put] = []",
-    ),
-    Mutation(
-        name="of a tick nothing is kept",
-        module="coatcheck.tick",
-        old='seen = any_of(absent("ttl"), at_most("ttl", round(now.timestamp())))',
-        new='seen = any_of(absent("nothing"))',
-    ),
-    Mutation(
-        name="two ticks do not see one another",
-        module="coatcheck.schedule_record",
-        old='values | kept, as_seen("version", record.version or None))',
-        new="values | kept)",
-    ),
-    Mutation(
-        name="an open job is in no tick's way",
-        module="coatcheck.tick",
-        old="        if not job.state.final:\n            return job_id\n",
-        new="",
     ),
     Mutation(
         name="a late cancel overwrites a final state",

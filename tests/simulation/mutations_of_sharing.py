@@ -17,6 +17,14 @@ SHARING = (
         new="(),",
     ),
     Mutation(
+        name="an older number takes the slot of a newer one",
+        module="coatcheck.slots",
+        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),',
+        new='(any_of(fewer("held", limiter.cap), mine),),',
+        scene="../coatcheck/test_slots.py::"
+        "test_a_ring_that_stood_still_does_not_take_the_slot_of_a_newer_attempt_back_to_its_own_number",
+    ),
+    Mutation(
         name="of several limiters one is taken alone",
         module="coatcheck.slots",
         old="            store.transact(writes)",
@@ -167,5 +175,23 @@ SHARING = (
         module="coatcheck.tick",
         old="        at = rfc3339(self.scheduled_time)",
         new="        at = rfc3339(self.scheduled_time)[:13]",
+    ),
+    Mutation(
+        name="of a tick nothing is kept",
+        module="coatcheck.tick",
+        old='seen = any_of(absent("ttl"), at_most("ttl", round(now.timestamp())))',
+        new='seen = any_of(absent("nothing"))',
+    ),
+    Mutation(
+        name="two ticks do not see one another",
+        module="coatcheck.schedule_record",
+        old='values | kept, as_seen("version", record.version or None))',
+        new="values | kept)",
+    ),
+    Mutation(
+        name="an open job is in no tick's way",
+        module="coatcheck.tick",
+        old="        if not job.state.final:\n            return job_id\n",
+        new="",
     ),
 )

@@ -9,6 +9,8 @@ from tests.simulation.laws.life import OWNED
 from tests.simulation.seed import FINAL, Run
 from tests.simulation.table import Change
 
+CURSOR = ("cursor", "cursor_key")
+
 
 def _workers(change: Change) -> Invocation | None:
     """The invocation that wrote, if it is the worker of an attempt at this very job, after its claim."""
@@ -65,11 +67,20 @@ def no_two_attempts_both_commit(run: Run) -> Found:
 
 @law
 def an_owner_keeps_its_lease_by_beats_alone(run: Run) -> Found:
-    """A row says that somebody has it exactly as long as somebody has it."""
+    """A row says that somebody has it exactly as long as somebody has it. A checkpoint that renewed the row's lease and
+    not the message's would bring the doorbell back too early, to be acknowledged (PROTOCOL G8)."""
     for change in run.world.changes:
         owned = change.new["state"] in OWNED
         if owned != ("lease_until" in change.new):
             yield change.key.id, f"is {change.new['state']} {'without' if owned else 'with'} a lease"
+        saves = change.old is not None and any(change.old.get(name) != change.new.get(name) for name in CURSOR)
+        if (
+            saves
+            and change.old is not None
+            and change.old.get("lease_until") != change.new.get("lease_until")
+            and owned
+        ):
+            yield change.key.id, "renewed its lease by a checkpoint"
 
 
 @law
