@@ -87,7 +87,12 @@ class Report:
 def described(outcome: Outcome) -> Iterable[str]:
     for breach in outcome.breaches:
         yield f"SEED {outcome.seed} BREAKS “{breach.law}”: {breach.about} {breach.text}"
-    yield from (f"    {line}" for line in outcome.story[:LONGEST_STORY])
+    if outcome.breaches:
+        about = outcome.breaches[0].about
+        yield f"    make simulate SEED={outcome.seed}{f' JOB={about}' if about else ''} tells all of it:"
+    if (before := len(outcome.story) - LONGEST_STORY) > 0:
+        yield f"    … {before} lines before"
+    yield from (f"    {line}" for line in outcome.story[-LONGEST_STORY:])
 
 
 def outcome_of(run: Run) -> Outcome:

@@ -23,14 +23,13 @@ def a_key_is_one_job(run: Run) -> Found:
 @law
 def a_request_makes_one_job(run: Run) -> Found:
     """Also one that nobody was told of: each keyed request bears a label of its own."""
-    made = Counter(
-        (row["tenant"], row["labels"]["request"])
-        for row in job_rows(run.world)
-        if "request" in row.get("labels", {}) and "retry_of" not in row
-    )
-    for (tenant, label), times in made.items():
-        if times > 1:
-            yield "", f"request {label} of {tenant} became {times} jobs"
+    made: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in job_rows(run.world):
+        if "request" in row.get("labels", {}) and "retry_of" not in row:
+            made[row["tenant"], row["labels"]["request"]].append(row["id"])
+    for (tenant, label), ids in made.items():
+        if len(ids) > 1:
+            yield ids[-1], f"was made of request {label} of {tenant}, as {ids[:-1]} were"
 
 
 @law

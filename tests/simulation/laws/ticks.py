@@ -1,6 +1,6 @@
 """Ticks of schedules: one job each, or one skip; and where there must be no overlap, there is none."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 from coatcheck.write import Key, Table
@@ -10,10 +10,13 @@ from tests.simulation.seed import FINAL, Run, job_rows
 
 @law
 def a_tick_is_one_job(run: Run) -> Found:
-    made = Counter(row["labels"]["tick"] + row["labels"]["schedule"] for row in job_rows(run.world) if _by_clock(row))
-    for tick, times in made.items():
-        if times > 1:
-            yield "", f"the tick {tick} became {times} jobs"
+    made: defaultdict[str, list[str]] = defaultdict(list)
+    for row in job_rows(run.world):
+        if _by_clock(row):
+            made[f"{row['labels']['schedule']} {row['labels']['tick']}"].append(row["id"])
+    for tick, ids in made.items():
+        if len(ids) > 1:
+            yield ids[-1], f"was made of the tick {tick}, as {ids[:-1]} were"
 
 
 @law
