@@ -170,7 +170,7 @@ def test_the_command_keeps_schedules(client: Client, schedules: Schedules) -> No
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("prob", "rate(1 hour)"), "/kind: no such kind: there are gst-export, probe"),
+        (("prob", "rate(1 hour)"), "/kind: no such kind: there are "),
         (("probe", "rate(1 hour)", "--args", '{"stepps": 1}'), "/args/stepps: unknown"),
         (("probe", "rate(1 hour)", "--args", "[]"), "--args is no object"),
         (("probe", "rate(1 hour)", "--lane", "slow"), "must be one of interactive, bulk"),
