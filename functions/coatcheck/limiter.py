@@ -43,8 +43,8 @@ class CapOutOfRange(ValueError):
 
 
 def checked_cap(what: str, cap: int) -> int:
-    """Raises CapOutOfRange."""
-    if isinstance(cap, bool) or not isinstance(cap, int) or not 1 <= cap <= MOST_SLOTS:
+    """Raises CapOutOfRange, also for what is no int: who declares a kind may not look at types."""
+    if type(cap) is not int or not 1 <= cap <= MOST_SLOTS:
         raise CapOutOfRange(what, cap)
     return cap
 

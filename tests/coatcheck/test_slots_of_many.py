@@ -83,7 +83,7 @@ def test_a_walk_does_not_read_all_of_a_line_that_was_cancelled_at_once() -> None
             return super().get(key)
 
         def waiting(self, limiter: str, start: str | None = None) -> IndexPage:  # noqa: ARG002  # the port's signature
-            return IndexPage(ids=[queued(number).id for number in range(2, 1_000)], next=None)
+            return IndexPage(ids=tuple(queued(number).id for number in range(2, 1_000)), next=None)
 
     at = line(*map(queued, range(1, 1_001)), cap=1)
     at.ring(1)

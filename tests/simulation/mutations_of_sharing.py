@@ -167,7 +167,7 @@ SHARING = (
     Mutation(
         name="nobody fills a slot that is free",
         module="coatcheck.ring",
-        old="    waiting = bell.store.waiting(limiter).ids\n",
+        old="    waiting = bell.store.waiting(limiter).ids[:MOST_LOOKED_AT]\n",
         new="    waiting: tuple[str, ...] = ()\n",
     ),
     Mutation(
