@@ -13,7 +13,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 END_TO_END = "tests/e2e/"
-FEWEST_END_TO_END = 138
+FEWEST_END_TO_END = 147
 """In CI a run of everything that collects fewer of them has lost some on the way. Raise it with every few new ones."""
 
 

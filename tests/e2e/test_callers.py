@@ -5,10 +5,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from coatcheck_client import Coatcheck, keys
+from infra.config import CONFIGS, Stage
 from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
-CACHED_SECONDS = 60
+CACHED_SECONDS = CONFIGS[Stage.LOCAL].api.authorizer_cache_seconds
 """How long the gateway may go by what the authorizer said of a key."""
 
 

@@ -14,7 +14,7 @@ from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
 SEED = 20261129
-STREAM_SECONDS = 60
+STREAM_SECONDS = 30
 JOBS_PER_SECOND = 2
 KILL_EVERY_SECONDS = 2.0
 VICTIMS = ("worker-interactive", "worker-interactive", "worker-bulk", "dispatcher", "recorder")
