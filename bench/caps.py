@@ -21,10 +21,11 @@ JOBS = 40
 """Of each tenant in a round. They succeed at once, so that all that costs is the platform."""
 
 NO_CAPS = Caps()
+OWN_CAPS = Caps(lanes=CONFIGS[Stage.LOCAL].caps)
 ARMS = {
     "none": NO_CAPS,
     "never full": Caps(lanes={"interactive": MOST_SLOTS}),
-    "always full": Caps(lanes=CONFIGS[Stage.LOCAL].caps),
+    "always full": OWN_CAPS,
 }
 """The caps of a round: what slots cost by themselves, and what it costs if nearly every job has to wait for one."""
 
@@ -49,8 +50,9 @@ def measure(live: LiveStack) -> dict[str, object]:
         noisy = stack.enter_context(live.client(TENANT))
         quiet = [client for client, known in zip(tenants, live.stack.tenants, strict=True) if known.tenant != TENANT]
         print("a noisy tenant", flush=True)
-        alone = _wait_beside(noisy, quiet, 0)
-        beside = _wait_beside(noisy, quiet, NOISY_JOBS)
+        with _told(live, tenants, OWN_CAPS):
+            alone = _wait_beside(noisy, quiet, 0)
+            beside = _wait_beside(noisy, quiet, NOISY_JOBS)
         with _told(live, tenants, NO_CAPS):
             beside_uncapped = _wait_beside(noisy, quiet, NOISY_JOBS)
     none = speeds["none"]
@@ -70,7 +72,6 @@ def _told(live: LiveStack, tenants: Sequence[Client], caps: Caps) -> Iterator[No
     with live.functions.caps(caps):
         _throughput(tenants, jobs=5)
         yield
-    _throughput(tenants, jobs=5)
 
 
 def _throughput(tenants: Sequence[Client], *, jobs: int = JOBS) -> float:

@@ -60,12 +60,8 @@ def set_limits(deployment: Deployment, tenant: str, limits: TenantLimits) -> Kno
 
 
 def reset_limits(deployment: Deployment, tenant: str) -> Known:
-    """Leaves no row of its limits behind. Raises LimitsRefused, OperatorFailed."""
-    known = _told(operate(deployment, "reset_limits", tenant=tenant))
-    deployment.dynamodb.delete_item(
-        TableName=deployment.output("TenantsTable"), Key={"key": {"S": limits_key(tenant).id}}
-    )
-    return known
+    """Raises LimitsRefused, OperatorFailed."""
+    return _told(operate(deployment, "reset_limits", tenant=tenant))
 
 
 def doubts(deployment: Deployment, tenant: str) -> list[str]:
@@ -91,9 +87,10 @@ def own_limits(deployment: Deployment) -> dict[str, TenantLimits]:
     for page in pages:
         for item in page["Items"]:
             tenant = item["tenant"]["S"]
-            found.setdefault(tenant, TenantLimits())
-            if item["key"]["S"] == limits_key(tenant).id:
-                found[tenant] = _limits(item)
+            if item["key"]["S"] != limits_key(tenant).id:
+                found.setdefault(tenant, TenantLimits())
+            elif (own := _limits(item)) != TenantLimits():  # those that were reset are none
+                found[tenant] = own
     return found
 
 

@@ -139,7 +139,7 @@ def paused(job: Job) -> bool:
 
 
 def note(store: Store, full: Full, now: datetime) -> None:
-    """Before a job is marked as waiting its limiter's slots must say that somebody waits, and be looked after soon.
+    """While a job is marked as waiting its limiter's slots must say that somebody waits, and be looked after soon.
 
     If they say so already, they need not be told by each of thousands who wait. Raises Unavailable.
     """

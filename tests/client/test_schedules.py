@@ -15,7 +15,6 @@ from coatcheck.schedule import Origin, Schedule
 from coatcheck_client import schedules
 from coatcheck_client.api import Unsendable
 from coatcheck_client.deployment import Deployment
-from coatcheck_client.lost_ticks import lost_tick
 from coatcheck_client.schedules import KeptByConfig, ScheduleExists, ScheduleRefused, UnknownSchedule
 
 REGION = "ap-south-1"
@@ -221,33 +220,3 @@ def test_a_rate_counts_from_its_last_tick(deployment: Deployment) -> None:
     schedules.create(deployment, replace(NIGHTLY, expression="rate(1 hour)"), replace=False)
     last = NOW - timedelta(minutes=20)
     assert schedules.find(deployment, "nightly").next_tick(last, NOW) == NOW + timedelta(minutes=40)
-
-
-EVENT = {"schedule": "nightly", "scheduled_time": "2026-11-30T21:00:00Z", "tenant": "acme"}
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        (
-            {"Body": json.dumps({"requestPayload": EVENT, "responsePayload": {"errorMessage": "no such kind"}})},
-            ("nightly", "2026-11-30T21:00:00Z", "no such kind", EVENT),
-        ),
-        (
-            {
-                "Body": json.dumps(EVENT | {"scheduled_time": "<aws.scheduler.scheduled-time>"}),
-                "MessageAttributes": {
-                    "SCHEDULED_TIME": {"StringValue": "2026-11-30T21:00:00Z", "DataType": "String"},
-                    "ERROR_MESSAGE": {"StringValue": "throttled", "DataType": "String"},
-                },
-            },
-            ("nightly", "2026-11-30T21:00:00Z", "throttled", EVENT),
-        ),
-        ({"Body": "hello"}, ("(not a tick)", "", "", None)),
-        ({"Body": "[]"}, ("(not a tick)", "", "", None)),
-        ({"Body": '{"requestPayload": 7}'}, ("(not a tick)", "", "", None)),
-    ],
-)
-def test_a_lost_tick_is_known_by_whoever_gave_it_up(message: Any, expected: tuple[object, ...]) -> None:
-    found = lost_tick(message | {"ReceiptHandle": "r"})
-    assert (found.schedule, found.scheduled_time, found.reason, found.event) == expected

@@ -1,4 +1,4 @@
-"""Races of cancellations with what the worker does (PROTOCOL F4, and E: from `cancelling` only final states)."""
+"""Races of cancellations with what the worker does: from `cancelling` there are only final states."""
 
 import pytest
 

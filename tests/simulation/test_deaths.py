@@ -1,4 +1,4 @@
-"""Races of workers that die, or seem to (PROTOCOL F1, F2, F3, F14, and E: a take-over carries the lease)."""
+"""Races of workers that die, or seem to."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Races of messages and records (PROTOCOL F6, F9 to F12, B4, B5, B7, G7, G9)."""
+"""Races of messages and records."""
 
 from dataclasses import replace
 

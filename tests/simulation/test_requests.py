@@ -1,4 +1,4 @@
-"""Races of requests: keys, natural keys, redrives and pauses (PROTOCOL C4, F16, G4)."""
+"""Races of requests: keys, natural keys, redrives and pauses."""
 
 from dataclasses import replace
 

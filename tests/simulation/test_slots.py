@@ -1,4 +1,4 @@
-"""Races for slots (PROTOCOL F5, F7, F8, G1 to G6): caps hold, and no slot is lost or idle."""
+"""Races for slots: caps hold, and no slot is lost or idle."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Races of an attempt with the one that took its job over (PROTOCOL F15), while no watchdog ends it."""
+"""Races of an attempt with the one that took its job over, while no watchdog ends it."""
 
 import pytest
 

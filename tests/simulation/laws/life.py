@@ -23,7 +23,7 @@ MOVES = {
     ("cancelling", "failed"),
     ("cancelling", "cancelled"),
 }
-"""The table of DESIGN, written down a second time on purpose."""
+"""The table of states (docs/architecture.md), written down a second time on purpose."""
 
 BEGAN = round(EPOCH.timestamp() * 1000)
 OWNED = ("running", "cancelling")

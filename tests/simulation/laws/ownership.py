@@ -68,7 +68,7 @@ def no_two_attempts_both_commit(run: Run) -> Found:
 @law
 def an_owner_keeps_its_lease_by_beats_alone(run: Run) -> Found:
     """A row says that somebody has it exactly as long as somebody has it. A checkpoint that renewed the row's lease and
-    not the message's would bring the doorbell back too early, to be acknowledged (PROTOCOL G8)."""
+    not the message's would bring the doorbell back too early, to be acknowledged."""
     for change in run.world.changes:
         owned = change.new["state"] in OWNED
         if owned != ("lease_until" in change.new):
