@@ -215,7 +215,7 @@ _LOCAL = Config(
     load=Load(arrivals_per_second=1, mean_duration_seconds=7, target_utilisation=0.7),
     source=Source(),
     lanes=_lanes(worker=FunctionSize(memory_mb=1769, timeout_seconds=60), visibility_margin_seconds=5),
-    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=15, waiters=8),
+    api=ApiConfig(requests_per_second=2000, request_burst=4000, authorizer_cache_seconds=60, waiters=8),
     queues=QueueConfig(wake_visibility_seconds=15, unstarted_visibility_seconds=15),
     api_function=FunctionSize(memory_mb=1024, timeout_seconds=10),
     waiter_function=FunctionSize(memory_mb=512, timeout_seconds=30),
