@@ -8,7 +8,7 @@ from pathlib import Path
 from coatcheck_client.job import job_of
 from tests.client.server import FakeTime, Reply, ScriptedServer, client_of, document, send
 
-FILE = gzip.compress(bytes(range(256)) * 40, compresslevel=0)
+FILE = gzip.compress(bytes(range(256)) * 40, compresslevel=0, mtime=0)
 TAG = '"v1"'
 JOB = job_of(document("succeeded", result={"bytes": len(FILE)}))
 RESULT = "/v1/jobs/j_1/result"
