@@ -34,7 +34,7 @@ test: $(READY)  ## every check and every test
 	@$(MAKE) --no-print-directory --jobs=2 lint suites
 
 suites: $(READY)
-	pytest --numprocesses=2 --dist=loadscope
+	pytest --numprocesses=3 --dist=loadscope --no-loadscope-reorder
 
 check: lint  ## the inner loop: format, lint, types, layers and the quick tests
 	pytest --quiet $(foreach suite,$(wildcard $(SLOW)),--ignore=$(suite))

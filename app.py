@@ -4,10 +4,8 @@ import sys
 
 import aws_cdk as cdk
 
-from coatcheck.cron import NotAnExpression
 from coatcheck.registry import BrokenKind
 from coatcheck.schedule import InvalidSchedule
-from coatcheck.timetable import UnknownZone
 from infra.acknowledgements import acknowledge, add_checks
 from infra.config import configured
 from infra.kinds import RouteTaken, UnknownLane
@@ -17,7 +15,7 @@ app = cdk.App()
 config = configured(app.node.try_get_context)
 try:
     stack = CoatcheckStack(app, config=config)
-except (UnknownLane, RouteTaken, BrokenKind, InvalidSchedule, NotAnExpression, UnknownZone) as error:
+except (UnknownLane, RouteTaken, BrokenKind, InvalidSchedule) as error:
     sys.exit(f"error: {error}")  # whoever wrote it into a kind or the config needs no traceback
 add_checks(app)
 acknowledge(stack, stage=config.stage)

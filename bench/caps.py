@@ -1,7 +1,7 @@
 """What caps cost and what they are for, in a local stack: jobs a second, and who waits beside a noisy tenant."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
@@ -18,7 +18,10 @@ from tests.e2e.live import LiveStack
 
 ROUNDS = 3
 JOBS = 40
-"""Of each tenant in a round. They succeed at once, so that all that costs is the platform."""
+"""Of each tenant in a round."""
+
+LENGTHS = {"no length": {}, "a second": {"seconds": 1}}
+"""Of the jobs: those that succeed at once show what the platform costs, the others whether workers wait for it."""
 
 NO_CAPS = Caps()
 OWN_CAPS = Caps(lanes=CONFIGS[Stage.LOCAL].caps)
@@ -31,7 +34,8 @@ ARMS = {
 
 NOISY_JOBS = 200
 QUIET_JOBS = 20
-WORK = {"seconds": 0.5}
+NOISY_WORK = {"seconds": 3}
+QUIET_WORK = {"seconds": 0.5}
 PATIENCE_SECONDS = 300
 A_SECOND = timedelta(seconds=1)
 """Whoever waits for less has not waited."""
@@ -41,12 +45,13 @@ def measure(live: LiveStack) -> dict[str, object]:
     """Throughput in jobs a second, medians of rounds side by side; waits of quiet tenants' jobs, the p95 in seconds."""
     with ExitStack() as stack:
         tenants = [stack.enter_context(live.client(known.tenant)) for known in live.stack.tenants]
-        speeds: dict[str, list[float]] = {name: [] for name in ARMS}
+        speeds: dict[str, dict[str, list[float]]] = {length: {name: [] for name in ARMS} for length in LENGTHS}
         for number in range(ROUNDS):
             print(f"round {number + 1} of {ROUNDS}", flush=True)
             for name, caps in ARMS.items():
                 with _told(live, tenants, caps):
-                    speeds[name].append(_throughput(tenants))
+                    for length, args in LENGTHS.items():
+                        speeds[length][name].append(_throughput(tenants, args))
         noisy = stack.enter_context(live.client(TENANT))
         quiet = [client for client, known in zip(tenants, live.stack.tenants, strict=True) if known.tenant != TENANT]
         print("a noisy tenant", flush=True)
@@ -55,14 +60,22 @@ def measure(live: LiveStack) -> dict[str, object]:
             beside = _wait_beside(noisy, quiet, NOISY_JOBS)
         with _told(live, tenants, NO_CAPS):
             beside_uncapped = _wait_beside(noisy, quiet, NOISY_JOBS)
-    none = speeds["none"]
-    ratios = {name: [one / other for one, other in zip(each, none, strict=True)] for name, each in speeds.items()}
     return {
-        "jobs_per_second": {name: round(median(each), 1) for name, each in speeds.items()},
-        "throughput_ratio": {name: round(median(each), 3) for name, each in ratios.items()},
+        "jobs_per_second": {
+            length: {name: round(median(each), 1) for name, each in arms.items()} for length, arms in speeds.items()
+        },
+        "throughput_ratio": {length: _ratios(arms) for length, arms in speeds.items()},
         "quiet_p95_wait_alone": alone,
         "quiet_p95_wait_beside_noisy": beside,
         "quiet_p95_wait_beside_noisy_uncapped": beside_uncapped,
+    }
+
+
+def _ratios(arms: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """Of each arm to the one without caps in the same round, the median."""
+    return {
+        name: round(median(one / other for one, other in zip(each, arms["none"], strict=True)), 3)
+        for name, each in arms.items()
     }
 
 
@@ -70,25 +83,26 @@ def measure(live: LiveStack) -> dict[str, object]:
 def _told(live: LiveStack, tenants: Sequence[Client], caps: Caps) -> Iterator[None]:
     """Everything that knows of caps knows of these meanwhile. Its processes are new ones, so they are warmed up."""
     with live.functions.caps(caps):
-        _throughput(tenants, jobs=5)
+        _throughput(tenants, {}, jobs=5)
         yield
 
 
-def _throughput(tenants: Sequence[Client], *, jobs: int = JOBS) -> float:
+def _throughput(tenants: Sequence[Client], args: Mapping[str, float], *, jobs: int = JOBS) -> float:
     """Jobs a second, from the first one accepted to the last one finished."""
     with ThreadPoolExecutor(len(tenants)) as pool:
-        submitted = list(pool.map(lambda client: [client.submit("probe") for _ in range(jobs)], tenants))
+        submitted = list(pool.map(lambda client: [client.submit("probe", args) for _ in range(jobs)], tenants))
     done = list(chain(*map(_finished, tenants, submitted)))
     return len(done) / (max(map(_end, done)) - min(map(_accepted, done))).total_seconds()
 
 
 def _wait_beside(noisy: Client, quiet: Sequence[Client], noisy_jobs: int) -> float:
     """How long quiet tenants' jobs wait, the p95 in seconds, while the noisy one has so many in line."""
-    line = [noisy.submit("probe", WORK) for _ in range(noisy_jobs)]
+    with ThreadPoolExecutor() as pool:  # faster than they are worked off
+        line = list(pool.map(lambda _: noisy.submit("probe", NOISY_WORK), range(noisy_jobs)))
     waits: list[timedelta] = []
     for number in range(QUIET_JOBS):
         client = quiet[number % len(quiet)]
-        (done,) = _finished(client, [client.submit("probe", WORK)])
+        (done,) = _finished(client, [client.submit("probe", QUIET_WORK)])
         waits.append(max(A_SECOND, datetime.fromisoformat(done["started_at"]) - _accepted(done)))
     for job_id in line:
         noisy.request("DELETE", f"/v1/jobs/{job_id}")

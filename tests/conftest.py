@@ -1,4 +1,4 @@
-"""How the whole suite runs: in two processes, one of them for what shares the local stack; in CI, without gaps."""
+"""How the whole suite runs: file by file in processes that have a local stack each; in CI, without gaps."""
 
 import os
 import signal
@@ -13,20 +13,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 END_TO_END = "tests/e2e/"
-FEWEST_END_TO_END = 147
+FEWEST_END_TO_END = 148
 """In CI a run of everything that collects fewer of them has lost some on the way. Raise it with every few new ones."""
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Tests of one file share their fixtures, so they stay in one process; all end-to-end tests share one stack."""
+    """Tests of one file share their fixtures, so they stay in one process."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.partition("::")[0]
-        return END_TO_END if file.startswith(END_TO_END) else file
+        return nodeid.partition("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """End-to-end tests come first: they mostly wait, and do so for each other rather than for what computes."""
+    items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -97,7 +97,7 @@ def checked(deployment: Deployment, schedule: Schedule, now: datetime) -> None:
     """Whether its ticks can come, and the deployed version takes their jobs. Raises ScheduleRefused, OperatorFailed."""
     try:
         check(schedule, now)
-    except (InvalidSchedule, NotAnExpression, UnknownZone) as error:
+    except InvalidSchedule as error:
         raise ScheduleRefused(str(error)) from error
     request = filled(schedule.event(Origin.COMMAND), now)["request"]
     _done(operate(deployment, "check_schedule", tenant=schedule.tenant, request=request))

@@ -163,6 +163,8 @@ def _check_caps(where: str, cap: int | None, cap_by: tuple[str, ...] | None, cap
 def _check(where: str, route: str | None, timeout: timedelta, retry: Retry) -> None:
     if route is not None and not ROUTE.fullmatch(route):
         raise InvalidKind(where, f"route {route!r} must look like /v1/reports/gst-export")
+    if not isinstance(timeout, timedelta):  # whoever declares a kind may not look at types
+        raise InvalidKind(where, f"timeout must be a timedelta, such as timedelta(minutes=15), not {timeout!r}")
     if timeout <= timedelta(0):
         raise InvalidKind(where, "timeout must be positive: about three times what the slowest jobs take")
     if retry.failures < 1:

@@ -156,7 +156,11 @@ def _full(bell: Bell, job: Job, now: datetime) -> str | None:
     limiters = bell.limiting(job, now)
     if not limiters or job.sent >= job.attempt:
         return None
-    full = take_slots(bell.store, limiters, job, now, bell.timings)
+    newcomer = job.waiting not in {each.name for each in limiters}
+    full = take_slots(bell.store, limiters, job, now, bell.timings, last=newcomer)
+    if newcomer and full is not None and full.waited_for:  # who freed it is not done yet, or nobody waits any longer
+        fill_slots(bell, full.limiter.name, full.held, now)
+        full = take_slots(bell.store, limiters, job, now, bell.timings)
     if full is not None and job.waiting != full.limiter.name:
         note(bell.store, full, now)
         if not _try(bell, wait_write(full.limiter, job, now, bell.timings)):

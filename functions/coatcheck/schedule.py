@@ -8,9 +8,21 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from coatcheck.caller import check_tenant
-from coatcheck.cron import Cron
+from coatcheck.cron import Cron, NotAnExpression
 from coatcheck.problem import BadRequest
-from coatcheck.timetable import FARTHEST, At, Gap, Timetable, gaps, moment_of, next_tick, skipped, timetable, zone_of
+from coatcheck.timetable import (
+    FARTHEST,
+    At,
+    Gap,
+    Timetable,
+    UnknownZone,
+    gaps,
+    moment_of,
+    next_tick,
+    skipped,
+    timetable,
+    zone_of,
+)
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 LONGEST_NAME = 48
@@ -77,7 +89,7 @@ def filled(values: Mapping[str, object], at: datetime) -> dict[str, object]:
 def check(schedule: Schedule, now: datetime | None = None) -> None:
     """Whether its ticks can come at all; whether the kind takes the args is not looked at.
 
-    Raises InvalidSchedule, NotAnExpression, UnknownZone. Without `now` its last tick may be past.
+    Raises InvalidSchedule. Without `now` its last tick may be past.
     """
     if not NAME.fullmatch(schedule.name) or len(schedule.name) > LONGEST_NAME:
         raise InvalidSchedule(schedule.name, f"a name has 1 to {LONGEST_NAME} of a-z, 0-9 and single dashes between")
@@ -87,13 +99,17 @@ def check(schedule: Schedule, now: datetime | None = None) -> None:
         raise InvalidSchedule(schedule.name, error.detail) from error
     if len(schedule.timezone) > LONGEST_ZONE:
         raise InvalidSchedule(schedule.name, f"its time zone's name is longer than {LONGEST_ZONE}")
-    when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
+    try:
+        when, zone = timetable(schedule.expression), zone_of(schedule.timezone)
+    except (NotAnExpression, UnknownZone) as error:
+        raise InvalidSchedule(schedule.name, str(error)) from error
     if isinstance(when, At):
         _check_single(schedule, when, now)
     elif now is not None and next_tick(when, zone, now, now) is None:
-        raise InvalidSchedule(
-            schedule.name, f"{schedule.expression} has no tick in the next {FARTHEST.days // 366} years"
-        )
+        why = f"{schedule.expression} has no tick in the next {FARTHEST.days // 366} years"
+        if next_tick(when, UTC, now, now) is not None:
+            why += f", because the clocks of {schedule.timezone} go forward at its times: take others, or the zone UTC"
+        raise InvalidSchedule(schedule.name, why)
 
 
 def left_out(schedule: Schedule, now: datetime) -> list[str]:

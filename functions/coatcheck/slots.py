@@ -46,11 +46,20 @@ NOTED = timedelta(seconds=30)
 
 @dataclass(frozen=True, kw_only=True)
 class Full:
-    """No slot of this limiter is free."""
+    """No slot of this limiter is free, or none that others do not wait for."""
 
     limiter: Limiter
     slots: Row | None
     """As they were then; None if that is not known."""
+
+    @property
+    def held(self) -> dict[str, int]:
+        return {} if self.slots is None else holders(self.slots)
+
+    @property
+    def waited_for(self) -> bool:
+        """Whether there is a slot, but for those who wait."""
+        return self.slots is not None and len(self.held) < self.limiter.cap
 
 
 def slots_key(limiter: str) -> Key:
@@ -74,13 +83,16 @@ def holders(row: Row) -> dict[str, int]:
     return msgspec.convert(row["held"], dict[str, int])
 
 
-def take(store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings) -> Full | None:
+def take(
+    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, *, last: bool = False
+) -> Full | None:
     """Take a slot of every limiter, or of none; to hold them already for this number or an older one is to take them.
 
-    Returns the first limiter that is full, if one is. Raises Unavailable.
+    `last`: only if nobody is said to wait for one. Returns the first limiter that is full, if one is. Raises
+    Unavailable.
     """
     for _ in range(MOST_TRIES):
-        writes = [take_write(each, job, now, timings) for each in limiters]
+        writes = [take_write(each, job, now, timings, last=last) for each in limiters]
         refused = _refusals(store, writes)
         full = [Full(limiter=limiters[place], slots=old) for place, old in refused.items() if old is not None]
         if not refused or full:
@@ -90,12 +102,13 @@ def take(store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, tim
     return Full(limiter=limiters[0], slots=None)  # somebody removes the item again and again: wait like everybody
 
 
-def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings) -> Update:
+def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, last: bool) -> Update:
     entry = f"held.{job.id}"
     mine = at_most(entry, job.attempt)
+    free = (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))
     return update(
         slots_key(limiter.name),
-        (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),
+        (*free, any_of(absent("waits_at"), mine)) if last else free,
         {entry: job.attempt, "ttl": _ttl(now, timings)},
         set_if_absent={"due": now + timings.due_grace},
     )

@@ -1,12 +1,13 @@
 """What a local stack remembers, when it is deployed again, and how its ports are chosen."""
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from coatcheck_client.local.cdk import fingerprint
-from coatcheck_client.local.port import LOOPBACK, answers, free_port
+from coatcheck_client.local.port import LOOPBACK, answers, free_port, reserved_port
 from coatcheck_client.local.process import Process
 from coatcheck_client.local.record import (
     Server,
@@ -95,6 +96,22 @@ def test_the_preferred_port_is_taken_only_if_it_is_free() -> None:
         assert answers(taken)
         assert free_port(taken) != taken
     assert not answers(taken)
+
+
+def test_two_stacks_that_start_at_once_choose_different_ports() -> None:
+    preferred = free_port()
+
+    def serve(_: int) -> socket.socket:
+        with reserved_port(preferred) as chosen:
+            return socket.create_server((LOOPBACK, chosen))
+
+    with ThreadPoolExecutor() as pool:
+        servers = list(pool.map(serve, range(4)))
+    ports = [server.getsockname()[1] for server in servers]
+    for server in servers:
+        server.close()
+    assert preferred in ports
+    assert len(set(ports)) == 4
 
 
 def test_the_checkout_is_found_from_within(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

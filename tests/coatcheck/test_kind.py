@@ -79,6 +79,7 @@ def args_unspeakable(ctx: JobContext, args: Unspeakable) -> Result:
         (good, {"route": "/v1/reports/"}, "must look like"),
         (good, {"route": "/v1/reports\n"}, "must look like"),
         (good, {"timeout": timedelta(0)}, "timeout must be positive"),
+        (good, {"timeout": 300}, "timeout must be a timedelta"),
         (good, {"retry": Retry(failures=0)}, "retry.failures must be at least 1"),
         (good, {"retry": Retry(delays=())}, "at least one wait"),
         (good, {"retry": Retry(delays=(timedelta(seconds=-1),))}, "none of them negative"),

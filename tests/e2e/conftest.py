@@ -1,4 +1,4 @@
-"""One local stack for all end-to-end tests: the real command's own machinery, in a folder of its own."""
+"""One local stack for the end-to-end tests of a process: the real command's own machinery, in a folder of its own."""
 
 import fcntl
 import os
@@ -15,15 +15,15 @@ from tests.e2e.live import LiveStack
 
 
 @pytest.fixture(scope="session")
-def live() -> Iterator[LiveStack]:
-    """The deployed application. A developer's own stack is not touched; logs are kept in .local/e2e/logs.
+def live(worker_id: str) -> Iterator[LiveStack]:
+    """The deployed application. A developer's own stack is not touched; logs are kept in .local/e2e/{process}/logs.
 
     The guard stops everything when this process ends, also when it is killed.
     """
-    local = find_project().root / ".local" / "e2e"
+    local = find_project().root / ".local" / "e2e" / worker_id
     project = find_project(local)
     local.mkdir(parents=True, exist_ok=True)
-    with (local.parent / "e2e.lock").open("w") as lock:
+    with local.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two runs in one checkout take turns
         down(project)
         shutil.rmtree(local)

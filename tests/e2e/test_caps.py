@@ -44,7 +44,8 @@ def test_thirty_jobs_of_a_tenant_run_three_at_a_time_in_order_and_each_once(live
     waited = sorted(done, key=lambda each: str(each["started_at"]))[CAP:]
     in_line = sorted(waited, key=lambda each: str(each["created_at"]))
     places = [in_line.index(each) for each in waited]
-    assert all(abs(order - place) <= 2 * CAP for place, order in enumerate(places)), places  # workers start cold
+    # A worker that starts cold lets others pass. But nobody is before more than those who hold the other slots.
+    assert all(order - place <= CAP for place, order in enumerate(places)), places
     wait_free(live, "bharat-bazaar", within=30)
 
 

@@ -9,10 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from coatcheck.cron import NotAnExpression
 from coatcheck.schedule import InvalidSchedule, Schedule, filled
 from coatcheck.tick import Tick
-from coatcheck.timetable import UnknownZone
 from infra.config import CONFIGS, Stage
 from infra.schedules import check_here
 from tests.infra.template import Template, synthesized
@@ -103,21 +101,21 @@ def test_the_role_of_schedules_may_invoke_the_ticker_and_keep_what_is_given_up(t
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "says"),
+    ("change", "says"),
     [
-        ({"name": "Nightly"}, InvalidSchedule, "a name has"),
-        ({"kind": "prob"}, InvalidSchedule, "no kind is named 'prob'"),
-        ({"args": {"stepps": 3}}, InvalidSchedule, "/args/stepps: unknown"),
-        ({"lane": "slow"}, InvalidSchedule, "there is no lane 'slow': there are interactive, bulk"),
-        ({"expression": "30 2 * * *"}, NotAnExpression, "write rate"),
-        ({"timezone": "Asia/Calcuta"}, UnknownZone, "Asia/Calcutta"),
+        ({"name": "Nightly"}, "a name has"),
+        ({"kind": "prob"}, "no kind is named 'prob'"),
+        ({"args": {"stepps": 3}}, "/args/stepps: unknown"),
+        ({"lane": "slow"}, "there is no lane 'slow': there are interactive, bulk"),
+        ({"expression": "30 2 * * *"}, "'nightly': .*write rate"),
+        ({"timezone": "Asia/Calcuta"}, "'nightly': .*Asia/Calcutta"),
     ],
 )
 def test_a_schedule_that_would_never_become_a_job_fails_the_synth(
-    change: dict[str, Any], error: type[Exception], says: str, tmp_path: Path
+    change: dict[str, Any], says: str, tmp_path: Path
 ) -> None:
     wrong = replace(LOCAL, schedules=(replace(NIGHTLY, **change),))
-    with pytest.raises(error, match=says):
+    with pytest.raises(InvalidSchedule, match=says):
         synthesized(wrong, tmp_path)
 
 

@@ -72,6 +72,13 @@ SHARING = (
         scene="test_slots.py::test_a_free_without_a_refill_is_made_up_for_by_its_replay",
     ),
     Mutation(
+        name="a newcomer takes what is free before those who wait",
+        module="coatcheck.ring",
+        old="last=newcomer)",
+        new="last=False)",
+        scene="../coatcheck/test_slots.py::test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait",
+    ),
+    Mutation(
         name="nobody looks after slots soon",
         module="coatcheck.slots",
         old='sooner = any_of(absent("due"), above("due", soon))',

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.poll import until
-from coatcheck_client.local.port import LOOPBACK, answers, free_port
+from coatcheck_client.local.port import LOOPBACK, answers, reserved_port
 from coatcheck_client.local.process import is_running, start
 from coatcheck_client.local.record import Server
 from coatcheck_client.project import Project
@@ -51,20 +51,20 @@ def start_database(project: Project, *, port: int | None, guard: Guard) -> Serve
     data.mkdir(parents=True, exist_ok=True)
     binaries = PostgresServer(data, cleanup_mode=None)
     binaries.ensure_pgdata_inited()
-    chosen = free_port(port)
     log = project.logs / "postgres.log"
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-    process = start(
-        [binaries.bin_path / "postgres", "-D", data, "-p", str(chosen), *settings],
-        env={name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ") if name in os.environ},
-        cwd=data,
-        log=log,
-        user=binaries.system_user,  # PostgreSQL refuses to run as root; None for anybody else
-        stop_signal=signal.SIGINT,  # its fast shutdown: does not wait for its clients to leave
-    )
-    guard.watch(process)
-    server = Server(process=process, port=chosen)
-    decided = until(lambda: _accepts(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
+    with reserved_port(port) as chosen:
+        process = start(
+            [binaries.bin_path / "postgres", "-D", data, "-p", str(chosen), *settings],
+            env={name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ") if name in os.environ},
+            cwd=data,
+            log=log,
+            user=binaries.system_user,  # PostgreSQL refuses to run as root; None for anybody else
+            stop_signal=signal.SIGINT,  # its fast shutdown: does not wait for its clients to leave
+        )
+        guard.watch(process)
+        server = Server(process=process, port=chosen)
+        decided = until(lambda: _accepts(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
     if not decided or not is_running(process):
         raise DatabaseFailed(log)
     return server

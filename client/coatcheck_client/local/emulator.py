@@ -8,7 +8,7 @@ import urllib3
 
 from coatcheck_client.local.guard import Guard
 from coatcheck_client.local.poll import until
-from coatcheck_client.local.port import LOOPBACK, free_port
+from coatcheck_client.local.port import LOOPBACK, reserved_port
 from coatcheck_client.local.process import is_running, listens, start
 from coatcheck_client.local.record import Server
 from coatcheck_client.project import Project
@@ -56,31 +56,31 @@ def api_url(port: int) -> str:
 
 def start_emulator(project: Project, *, port: int | None, guard: Guard) -> Server:
     """Start it on the preferred port, or on another if that is taken. Raises EmulatorFailed."""
-    chosen = free_port(port)
     log = project.logs / "ministack.log"
     scratch = project.local / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    process = start(
-        [sys.executable, "-m", "coatcheck_client.local.emulator_process"],
-        env={
-            **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
-            **aws_environment(aws_url(chosen)),
-            "AUTH": "true",
-            "BIND_HOST": LOOPBACK,
-            "GATEWAY_PORT": str(chosen),
-            "MINISTACK_REGION": REGION,
-            "TMPDIR": str(scratch),
-            "PYTHONUNBUFFERED": "1",
-            # Listeners of services that nobody here uses, one of them on all interfaces.
-            "IOT_MTLS_ENABLED": "0",
-            "SFTP_ENABLED": "0",
-        },
-        cwd=project.local,
-        log=log,
-    )
-    guard.watch(process)
-    server = Server(process=process, port=chosen)
-    decided = until(lambda: is_ready(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
+    with reserved_port(port) as chosen:
+        process = start(
+            [sys.executable, "-m", "coatcheck_client.local.emulator_process"],
+            env={
+                **{name: os.environ[name] for name in _PASSED_ON if name in os.environ},
+                **aws_environment(aws_url(chosen)),
+                "AUTH": "true",
+                "BIND_HOST": LOOPBACK,
+                "GATEWAY_PORT": str(chosen),
+                "MINISTACK_REGION": REGION,
+                "TMPDIR": str(scratch),
+                "PYTHONUNBUFFERED": "1",
+                # Listeners of services that nobody here uses, one of them on all interfaces.
+                "IOT_MTLS_ENABLED": "0",
+                "SFTP_ENABLED": "0",
+            },
+            cwd=project.local,
+            log=log,
+        )
+        guard.watch(process)
+        server = Server(process=process, port=chosen)
+        decided = until(lambda: is_ready(server) or not is_running(process), _STARTS_WITHIN_SECONDS)
     if not decided or not is_running(process):
         raise EmulatorFailed(log)
     return server

@@ -1,8 +1,25 @@
 """Free ports of the loopback interface."""
 
+import fcntl
+import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
 
 LOOPBACK = "127.0.0.1"
+
+
+@contextmanager
+def reserved_port(preferred: int | None = None) -> Iterator[int]:
+    """A free port for a server that listens there by the end of the block.
+
+    Until then no other stack of this user chooses one, or two that start at once would find the same one free.
+    """
+    with (Path(gettempdir()) / f"coatcheck-ports-{os.getuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield free_port(preferred)
 
 
 def free_port(preferred: int | None = None) -> int:
