@@ -7,6 +7,7 @@ from collections.abc import Generator
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell lets what it starts in the background ignore it, and so would everything that the tests start.
@@ -18,19 +19,24 @@ FEWEST_END_TO_END = 148
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Tests of one file share their fixtures, so they stay in one process."""
+    """Tests of one file share their fixtures, so they stay in one process.
+
+    End-to-end tests begin at once, in all processes but the last: they mostly wait, while that one computes.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         return nodeid.partition("::")[0]
 
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        computes = len(self.nodes) > 1 and node is self.nodes[-1]
+        files = reversed(self.workqueue) if computes else iter(self.workqueue)
+        chosen = next((file for file in files if file.startswith(END_TO_END) is not computes), None)
+        self.workqueue.move_to_end(chosen or next(iter(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
+
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
     return ByFile(config, log)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """End-to-end tests come first: they mostly wait, and do so for each other rather than for what computes."""
-    items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

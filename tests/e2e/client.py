@@ -42,11 +42,15 @@ class Client:
     def wait_until(
         self, job_id: str, holds: Callable[[Document], bool], *, within: float, poll: float = POLL_SECONDS
     ) -> Document:
-        """The first status document for which that holds; fails with the last one after `within` seconds."""
-        deadline = time.monotonic() + within
+        """The first status document for which that holds; fails with the last one after `within` seconds.
+
+        What comes late is looked for less often: each look takes a processor from who is waited for.
+        """
+        deadline, pause = time.monotonic() + within, poll
         while not holds(document := self.status(job_id)):
             assert time.monotonic() < deadline, f"not within {within} s: {document}"
-            time.sleep(poll)
+            time.sleep(pause)
+            pause = min(pause * 1.2, 5 * poll)
         return document
 
     def wait_final(self, job_id: str, *, within: float) -> Document:

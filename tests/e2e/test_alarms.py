@@ -19,13 +19,13 @@ def on(live: LiveStack) -> set[str]:
 
 def test_a_dead_letter_is_an_alarm_until_it_is_gone_and_a_message_in_another_queue_is_none(live: LiveStack) -> None:
     live.purge("DeadLetterQueueUrl")
-    live.wait_for(lambda: states(live)["dead-letters"] == "OK", within=30)
+    live.wait_for(lambda: states(live)["dead-letters"] == "OK", within=60)
     with live.functions.paused_lane("bulk"):
         live.ring("bulk", "{}")
         live.deployment.sqs.send_message(QueueUrl=live.deployment.output("DeadLetterQueueUrl"), MessageBody="{}")
-        live.wait_for(lambda: "dead-letters" in on(live), within=20)
+        live.wait_for(lambda: "dead-letters" in on(live), within=40)
         live.purge("DeadLetterQueueUrl")
-        live.wait_for(lambda: states(live)["dead-letters"] == "OK", within=30)
+        live.wait_for(lambda: states(live)["dead-letters"] == "OK", within=60)
         assert live.messages("BulkQueueUrl")
         live.purge("BulkQueueUrl")
 
@@ -35,8 +35,8 @@ def test_a_job_that_waits_too_long_is_an_alarm_of_its_lane_alone_until_it_runs(l
         job_id = client.submit("probe")
         live.set_number(job_id, "ready_at", round((time.time() - 301) * 1000))
         live.supervise()
-        live.wait_for(lambda: "oldest-wait-interactive" in on(live), within=20)
+        live.wait_for(lambda: "oldest-wait-interactive" in on(live), within=40)
         assert "oldest-wait-bulk" not in on(live)
     client.wait_state(job_id, "succeeded", within=30)
     live.supervise()
-    live.wait_for(lambda: states(live)["oldest-wait-interactive"] == "OK", within=30)
+    live.wait_for(lambda: states(live)["oldest-wait-interactive"] == "OK", within=60)

@@ -43,13 +43,15 @@ def evaluate(alarm: dict[str, Any]) -> None:
 def judged(alarm: Mapping[str, Any], points: Sequence[Mapping[str, Any]], now: float) -> str | None:
     """The state of an alarm by the points of its metric; None if they say nothing.
 
-    An alarm that has had no time yet to see a point does not miss any.
+    Points that are missing may be on their way: those before them count a little longer. An alarm that has had no time
+    yet to see a point does not miss any.
     """
-    recent = [point for point in points if point["Timestamp"] > now - alarm["Period"] * alarm["EvaluationPeriods"]]
-    if recent:
+    span = alarm["Period"] * alarm["EvaluationPeriods"]
+    late = [point for point in points if point["Timestamp"] > now - span - feeder.LONGEST_REST_SECONDS]
+    if recent := [point for point in late if point["Timestamp"] > now - span] or late:
         value = cloudwatch._stat_value(cloudwatch._calc_stats(recent), alarm["Statistic"], recent)  # noqa: SLF001
         return "ALARM" if _breaches(value, alarm["ComparisonOperator"], alarm["Threshold"]) else "OK"
-    young = now - alarm["AlarmConfigurationUpdatedTimestamp"] < alarm["Period"] * alarm["EvaluationPeriods"]
+    young = now - alarm["AlarmConfigurationUpdatedTimestamp"] < span
     match alarm["TreatMissingData"]:
         case "breaching":
             return None if young else "ALARM"
