@@ -59,6 +59,12 @@ class ScheduleRefused(Trouble):
         super().__init__(why, hint=faults if faults != why else None)
 
 
+class RunRefused(ScheduleRefused):
+    """The schedule is sound, but its job is not made now."""
+
+    exit_code = ExitCode.REFUSED
+
+
 @dataclass(frozen=True, kw_only=True)
 class Stored:
     """A schedule as the service has it. `event` is what its ticks hand over; None: it is not one of Coatcheck."""
@@ -159,14 +165,14 @@ def delete(deployment: Deployment, name: str) -> None:
 def run(deployment: Deployment, name: str, key: str) -> str:
     """Submit its job now; its id, the same one for the same key.
 
-    Raises UnknownSchedule, ScheduleRefused, Unsendable.
+    Raises UnknownSchedule, RunRefused, Unsendable.
     """
     nonce, found = visible("a key", key), find(deployment, name)
     if found.event is None:
-        raise ScheduleRefused(f"the schedule {name!r} is not one of Coatcheck")
+        raise RunRefused(f"the schedule {name!r} is not one of Coatcheck")
     event = filled(found.event, datetime.now(UTC))
     asked = {each: event[each] for each in ("schedule", "tenant", "request", "overlap")}
-    return str(_done(operate(deployment, "run_schedule", nonce=nonce, **asked))["job_id"])
+    return str(_done(operate(deployment, "run_schedule", nonce=nonce, **asked), RunRefused)["job_id"])
 
 
 def records(deployment: Deployment, names: Sequence[str]) -> dict[str, dict[str, Any]]:
@@ -210,9 +216,9 @@ def _own(found: Stored) -> None:
         raise KeptByConfig(found.schedule.name)
 
 
-def _done(answer: dict[str, Any]) -> dict[str, Any]:
+def _done(answer: dict[str, Any], refusal: type[ScheduleRefused] = ScheduleRefused) -> dict[str, Any]:
     if "refused" in answer:
-        raise ScheduleRefused(answer["refused"], answer["errors"])
+        raise refusal(answer["refused"], answer["errors"])
     return answer
 
 

@@ -15,7 +15,8 @@ from coatcheck.schedule import Origin, Schedule
 from coatcheck_client import schedules
 from coatcheck_client.api import Unsendable
 from coatcheck_client.deployment import Deployment
-from coatcheck_client.schedules import KeptByConfig, ScheduleExists, ScheduleRefused, UnknownSchedule
+from coatcheck_client.schedules import KeptByConfig, RunRefused, ScheduleExists, ScheduleRefused, UnknownSchedule
+from coatcheck_client.trouble import ExitCode
 
 REGION = "ap-south-1"
 TICKER = f"arn:aws:lambda:{REGION}:123456789012:function:ticker"
@@ -186,8 +187,9 @@ def test_what_somebody_else_put_into_the_group_is_shown_and_not_run(deployment: 
     )
     (found,) = schedules.stored(deployment)
     assert found.schedule.kind == "(not of Coatcheck)"
-    with pytest.raises(ScheduleRefused):
+    with pytest.raises(RunRefused) as refusal:
         schedules.run(deployment, "odd", "k")
+    assert refusal.value.exit_code is ExitCode.REFUSED
 
 
 @pytest.mark.parametrize(

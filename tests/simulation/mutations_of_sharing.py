@@ -13,14 +13,14 @@ SHARING = (
     Mutation(
         name="a slot is taken although none is free",
         module="coatcheck.slots",
-        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),',
-        new="(),",
+        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))',
+        new="()",
     ),
     Mutation(
         name="an older number takes the slot of a newer one",
         module="coatcheck.slots",
-        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine)),',
-        new='(any_of(fewer("held", limiter.cap), mine),),',
+        old='(any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))',
+        new='(any_of(fewer("held", limiter.cap), mine),)',
         scene="../coatcheck/test_slots.py::"
         "test_a_ring_that_stood_still_does_not_take_the_slot_of_a_newer_attempt_back_to_its_own_number",
     ),
