@@ -17,7 +17,7 @@ from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
 ROUNDS = 3
-JOBS = 40
+JOBS = 30
 """Of each tenant in a round."""
 
 LENGTHS = {"no length": {}, "a second": {"seconds": 1}}
