@@ -20,7 +20,7 @@ ROUNDS = 3
 JOBS = 30
 """Of each tenant in a round."""
 
-LENGTHS = {"no length": {}, "a second": {"seconds": 1}}
+LENGTHS = {"no length": {}, "three seconds": {"seconds": 3}}
 """Of the jobs: those that succeed at once show what the platform costs, the others whether workers wait for it."""
 
 NO_CAPS = Caps()

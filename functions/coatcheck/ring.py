@@ -75,15 +75,15 @@ def _owed(bell: Bell, job: Job, now: datetime) -> Step:
     return next_step(job, now, bell.timings, hold)
 
 
-def take(bell: Bell, job: Job, step: Step, now: datetime) -> Step:
+def take(bell: Bell, job: Job, step: Step, now: datetime, *, called: bool = False) -> Step:
     """Carry out a step. Every write is conditional on what the rule saw: two at once are harmless.
 
-    Returns the step that was taken: another than was asked for if no slot is free.
+    `called`: it is the job's turn to have a slot. Returns the step that was taken: another if it does not get one.
     """
     if _leaves_slots(job, step):
         free_slots(bell, job, now)
     match step:
-        case Send() if (limiter := _full(bell, job, now)) is not None:
+        case Send() if (limiter := _full(bell, job, now, called=called)) is not None:
             return StandInLine(limiter=limiter)
         case Send():
             _send(bell, job, now)
@@ -142,7 +142,7 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
         cap = next((each.cap for each in bell.limiting(job, now) if each.name == limiter), MOST_SLOTS)
         match _owed(bell, job, now):
             case Send() as step:
-                if (done := take(bell, job, step, now)) == StandInLine(limiter=limiter):
+                if (done := take(bell, job, step, now, called=True)) == StandInLine(limiter=limiter):
                     break
                 if done == step:
                     taken.add(job_id)
@@ -151,21 +151,17 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
     return len(waiting)
 
 
-def _full(bell: Bell, job: Job, now: datetime) -> str | None:
+def _full(bell: Bell, job: Job, now: datetime, *, called: bool) -> str | None:
     """The limiter that has no slot for a job; None if the job has all it needs. One that was sent has them."""
     limiters = bell.limiting(job, now)
     if not limiters or job.sent >= job.attempt:
         return None
-    newcomer = job.waiting not in {each.name for each in limiters}
-    full = take_slots(bell.store, limiters, job, now, bell.timings, last=newcomer)
-    if newcomer and full is not None and full.waited_for:  # who freed it is not done yet, or nobody waits any longer
-        fill_slots(bell, full.limiter.name, full.held, now)
-        full = take_slots(bell.store, limiters, job, now, bell.timings)
+    full = take_slots(bell.store, limiters, job, now, bell.timings, called=called)
     if full is not None and job.waiting != full.limiter.name:
         note(bell.store, full, now)
         if not _try(bell, wait_write(full.limiter, job, now, bell.timings)):
             return full.limiter.name  # the job went on
-        full = take_slots(bell.store, limiters, job, now, bell.timings)
+        full = take_slots(bell.store, limiters, job, now, bell.timings, called=called)
         if full is not None:
             note(bell.store, full, now)  # the supervisor may have looked after the slots just before the mark
     elif full is not None and job.due is not None and job.due <= now:

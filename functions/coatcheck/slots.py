@@ -7,6 +7,7 @@ and come out of order: a newer number is never removed by an older row.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 import msgspec
 
@@ -46,7 +47,7 @@ NOTED = timedelta(seconds=30)
 
 @dataclass(frozen=True, kw_only=True)
 class Full:
-    """No slot of this limiter is free, or none that others do not wait for."""
+    """No slot of this limiter is free, or those that are are waited for."""
 
     limiter: Limiter
     slots: Row | None
@@ -57,9 +58,9 @@ class Full:
         return {} if self.slots is None else holders(self.slots)
 
     @property
-    def waited_for(self) -> bool:
-        """Whether there is a slot, but for those who wait."""
-        return self.slots is not None and len(self.held) < self.limiter.cap
+    def left(self) -> int:
+        """How many slots are free, but for those who wait."""
+        return self.limiter.cap - len(self.held) if self.slots is not None and "waits_at" in self.slots else 0
 
 
 def slots_key(limiter: str) -> Key:
@@ -84,15 +85,35 @@ def holders(row: Row) -> dict[str, int]:
 
 
 def take(
-    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, *, last: bool = False
+    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, *, called: bool
 ) -> Full | None:
     """Take a slot of every limiter, or of none; to hold them already for this number or an older one is to take them.
 
-    `last`: only if nobody is said to wait for one. Returns the first limiter that is full, if one is. Raises
-    Unavailable.
+    A job that was not called leaves what is free to those who wait in front of it: whoever freed it is about to call
+    them, or died, and the supervisor is. Returns the first limiter that is full for it, if one is. Raises Unavailable.
     """
+    behind = frozenset() if called else frozenset(each.name for each in limiters)
+    while True:
+        full = _take(store, limiters, job, now, timings, behind)
+        if full is None or full.limiter.name not in behind or not _in_turn(store, full, job):
+            return full
+        behind -= {full.limiter.name}
+
+
+def _in_turn(store: Store, full: Full, job: Job) -> bool:
+    """Whether more slots are left than jobs wait in front of this one, as far as the index knows."""
+    if not full.left:
+        return False
+    in_front = takewhile(lambda each: each != job.id, store.waiting(full.limiter.name).ids)
+    return sum(each not in full.held for each in in_front) < full.left
+
+
+def _take(
+    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, behind: frozenset[str]
+) -> Full | None:
+    """Of the limiters in `behind`, only if nobody is said to wait for a slot."""
     for _ in range(MOST_TRIES):
-        writes = [take_write(each, job, now, timings, last=last) for each in limiters]
+        writes = [take_write(each, job, now, timings, behind=each.name in behind) for each in limiters]
         refused = _refusals(store, writes)
         full = [Full(limiter=limiters[place], slots=old) for place, old in refused.items() if old is not None]
         if not refused or full:
@@ -102,13 +123,13 @@ def take(
     return Full(limiter=limiters[0], slots=None)  # somebody removes the item again and again: wait like everybody
 
 
-def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, last: bool) -> Update:
+def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, behind: bool) -> Update:
     entry = f"held.{job.id}"
     mine = at_most(entry, job.attempt)
     free = (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))
     return update(
         slots_key(limiter.name),
-        (*free, any_of(absent("waits_at"), mine)) if last else free,
+        (*free, any_of(absent("waits_at"), mine)) if behind else free,
         {entry: job.attempt, "ttl": _ttl(now, timings)},
         set_if_absent={"due": now + timings.due_grace},
     )

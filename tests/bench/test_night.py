@@ -126,9 +126,9 @@ def test_the_models_slots_are_the_products(seed: int) -> None:
             following = slots.free(limiter)
             assert following == (line.pop(0) if line else None)
             if following is not None:
-                assert take(store, [limiter], queued(following), NOW, TIMINGS) is None
+                assert take(store, [limiter], queued(following), NOW, TIMINGS, called=True) is None
                 held.append(following)
-        got = take(store, [limiter], queued(number), NOW, TIMINGS) is None
+        got = take(store, [limiter], queued(number), NOW, TIMINGS, called=False) is None
         assert slots.take(limiter, number) is got
         (held if got else line).append(number)
 

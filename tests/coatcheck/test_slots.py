@@ -41,28 +41,6 @@ def test_a_slot_that_is_free_again_goes_to_whoever_has_waited_longest() -> None:
     assert (at.job(3).waiting, at.job(4).waiting) == (None, ACME)
 
 
-def test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait() -> None:
-    at = line(*map(queued, range(1, 6)))
-    for number in (1, 2, 3, 4):
-        at.ring(number)
-    at.change(1, **ENDED)
-    free(at.store, ACME, at.job(1))  # and whoever freed it has not sent anybody yet
-    assert at.ring(5) == StandInLine(limiter=ACME)
-    assert (at.sent, at.held()) == ([1, 2, 3], {2: 1, 3: 1})
-
-
-def test_a_newcomer_takes_a_free_slot_if_nobody_waits_any_longer() -> None:
-    at = line(*map(queued, (1, 2, 3)), cap=1)
-    at.ring(1)
-    at.ring(2)
-    at.change(2, state=State.CANCELLED, finished_at=NOW)
-    at.change(1, **ENDED)
-    at.ring(1)
-    assert "waits_at" in at.slots()
-    assert at.ring(3) == Send()
-    assert (at.sent, at.held()) == ([1, 3], {3: 1})
-
-
 def test_a_job_that_is_tried_again_stands_behind_who_waited_while_it_waited_for_its_retry() -> None:
     at = line(queued(1, state=State.RETRYING, attempt=2, failures=1), queued(2), queued(3), cap=1)
     at.ring(2)

@@ -41,6 +41,8 @@ def test_thirty_jobs_of_a_tenant_run_three_at_a_time_in_order_and_each_once(live
     done = [client.wait_final(job_id, within=120) for job_id in ids]
     assert {(each["state"], each["attempt"], each["failures"]) for each in done} == {("succeeded", 1, 0)}
     assert most_at_once(done) <= CAP
+    letters = str(live.messages("DeadLetterQueueUrl"))
+    assert not [job_id for job_id in ids if job_id in letters]
     waited = sorted(done, key=lambda each: str(each["started_at"]))[CAP:]
     in_line = sorted(waited, key=lambda each: str(each["created_at"]))
     places = [in_line.index(each) for each in waited]

@@ -73,10 +73,10 @@ SHARING = (
     ),
     Mutation(
         name="a newcomer takes what is free before those who wait",
-        module="coatcheck.ring",
-        old="last=newcomer)",
-        new="last=False)",
-        scene="../coatcheck/test_slots.py::test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait",
+        module="coatcheck.slots",
+        old="behind = frozenset() if called else frozenset(each.name for each in limiters)",
+        new="behind: frozenset[str] = frozenset()",
+        scene="../coatcheck/test_slots_in_order.py::test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait",
     ),
     Mutation(
         name="nobody looks after slots soon",
