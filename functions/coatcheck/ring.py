@@ -30,7 +30,7 @@ from coatcheck.next_step import (
 )
 from coatcheck.objects import Objects
 from coatcheck.queued import due_write, requeue_write, sent_write
-from coatcheck.slots import free, holders, note, wait_write
+from coatcheck.slots import CALLED_WITHIN, free, holders, note, wait_write
 from coatcheck.slots import take as take_slots
 from coatcheck.store import Refused, Store
 from coatcheck.takeover import take_over
@@ -75,15 +75,15 @@ def _owed(bell: Bell, job: Job, now: datetime) -> Step:
     return next_step(job, now, bell.timings, hold)
 
 
-def take(bell: Bell, job: Job, step: Step, now: datetime, *, called: bool = False) -> Step:
+def take(bell: Bell, job: Job, step: Step, now: datetime) -> Step:
     """Carry out a step. Every write is conditional on what the rule saw: two at once are harmless.
 
-    `called`: it is the job's turn to have a slot. Returns the step that was taken: another if it does not get one.
+    Returns the step that was taken: another than was asked for if no slot is free.
     """
     if _leaves_slots(job, step):
         free_slots(bell, job, now)
     match step:
-        case Send() if (limiter := _full(bell, job, now, called=called)) is not None:
+        case Send() if (limiter := _full(bell, job, now)) is not None:
             return StandInLine(limiter=limiter)
         case Send():
             _send(bell, job, now)
@@ -118,7 +118,7 @@ def free_slots(bell: Bell, job: Job, now: datetime) -> None:
 
     Whoever freed it may have died before the second.
     """
-    freed = {each.name: free(bell.store, each.name, job) for each in bell.limiting(job, now)}
+    freed = {each.name: free(bell.store, each.name, job, now) for each in bell.limiting(job, now)}
     for limiter, slots in freed.items():
         if slots is not None and "waits_at" in slots:
             fill_slots(bell, limiter, holders(slots), now)
@@ -142,7 +142,7 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
         cap = next((each.cap for each in bell.limiting(job, now) if each.name == limiter), MOST_SLOTS)
         match _owed(bell, job, now):
             case Send() as step:
-                if (done := take(bell, job, step, now, called=True)) == StandInLine(limiter=limiter):
+                if (done := take(bell, job, step, now)) == StandInLine(limiter=limiter):
                     break
                 if done == step:
                     taken.add(job_id)
@@ -151,19 +151,22 @@ def fill_slots(bell: Bell, limiter: str, held: Collection[str], now: datetime) -
     return len(waiting)
 
 
-def _full(bell: Bell, job: Job, now: datetime, *, called: bool) -> str | None:
+def _full(bell: Bell, job: Job, now: datetime) -> str | None:
     """The limiter that has no slot for a job; None if the job has all it needs. One that was sent has them."""
     limiters = bell.limiting(job, now)
     if not limiters or job.sent >= job.attempt:
         return None
-    full = take_slots(bell.store, limiters, job, now, bell.timings, called=called)
+    newcomer = job.waiting not in {each.name for each in limiters}
+    full = take_slots(bell.store, limiters, job, now, bell.timings, newcomer=newcomer)
     if full is not None and job.waiting != full.limiter.name:
         note(bell.store, full, now)
         if not _try(bell, wait_write(full.limiter, job, now, bell.timings)):
             return full.limiter.name  # the job went on
-        full = take_slots(bell.store, limiters, job, now, bell.timings, called=called)
+        full = take_slots(bell.store, limiters, job, now, bell.timings, newcomer=newcomer)
         if full is not None:
             note(bell.store, full, now)  # the supervisor may have looked after the slots just before the mark
+            if full.just_freed:  # perhaps nobody saw the mark, or whoever is called cannot be sent
+                bell.queues.wake(job.id, 2 * CALLED_WITHIN)
     elif full is not None and job.due is not None and job.due <= now:
         _try(bell, due_write(job, min(now + bell.timings.ring_again, gives_up_at(job, bell.timings))))
     return None if full is None else full.limiter.name

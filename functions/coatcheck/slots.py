@@ -7,7 +7,6 @@ and come out of order: a newer number is never removed by an older row.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import takewhile
 
 import msgspec
 
@@ -41,13 +40,16 @@ MOST_TRIES = 5
 LOOK_AGAIN = timedelta(seconds=5)
 """Whoever finds no slot may be overlooked by whoever frees one just then, as the index lags: somebody looks again."""
 
+CALLED_WITHIN = timedelta(seconds=2)
+"""Whoever frees a slot calls those who wait within milliseconds, if it does not die and they can be sent."""
+
 NOTED = timedelta(seconds=30)
 """Much shorter than the time after which the supervisor forgets that somebody waits."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Full:
-    """No slot of this limiter is free, or those that are are waited for."""
+    """No slot of this limiter is free, or one has only just got free for somebody who waits."""
 
     limiter: Limiter
     slots: Row | None
@@ -58,9 +60,8 @@ class Full:
         return {} if self.slots is None else holders(self.slots)
 
     @property
-    def left(self) -> int:
-        """How many slots are free, but for those who wait."""
-        return self.limiter.cap - len(self.held) if self.slots is not None and "waits_at" in self.slots else 0
+    def just_freed(self) -> bool:
+        return self.slots is not None and len(self.held) < self.limiter.cap
 
 
 def slots_key(limiter: str) -> Key:
@@ -85,35 +86,31 @@ def holders(row: Row) -> dict[str, int]:
 
 
 def take(
-    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, *, called: bool
+    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, *, newcomer: bool
 ) -> Full | None:
     """Take a slot of every limiter, or of none; to hold them already for this number or an older one is to take them.
 
-    A job that was not called leaves what is free to those who wait in front of it: whoever freed it is about to call
-    them, or died, and the supervisor is. Returns the first limiter that is full for it, if one is. Raises Unavailable.
+    A newcomer leaves one that has just got free to those who wait, whom its freer is calling. Returns the first limiter
+    that is full, if one is. Raises Unavailable.
     """
-    behind = frozenset() if called else frozenset(each.name for each in limiters)
+    polite = frozenset(each.name for each in limiters) if newcomer else frozenset()
     while True:
-        full = _take(store, limiters, job, now, timings, behind)
-        if full is None or full.limiter.name not in behind or not _in_turn(store, full, job):
+        full = _take(store, limiters, job, now, timings, polite)
+        if full is None or full.limiter.name not in polite or not full.just_freed or _others_wait(store, full, job):
             return full
-        behind -= {full.limiter.name}
+        polite -= {full.limiter.name}
 
 
-def _in_turn(store: Store, full: Full, job: Job) -> bool:
-    """Whether more slots are left than jobs wait in front of this one, as far as the index knows."""
-    if not full.left:
-        return False
-    in_front = takewhile(lambda each: each != job.id, store.waiting(full.limiter.name).ids)
-    return sum(each not in full.held for each in in_front) < full.left
+def _others_wait(store: Store, full: Full, job: Job) -> bool:
+    """It is forgotten late that somebody waits; the index knows it sooner."""
+    return any(each != job.id and each not in full.held for each in store.waiting(full.limiter.name).ids)
 
 
 def _take(
-    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, behind: frozenset[str]
+    store: Store, limiters: Sequence[Limiter], job: Job, now: datetime, timings: Timings, polite: frozenset[str]
 ) -> Full | None:
-    """Of the limiters in `behind`, only if nobody is said to wait for a slot."""
     for _ in range(MOST_TRIES):
-        writes = [take_write(each, job, now, timings, behind=each.name in behind) for each in limiters]
+        writes = [take_write(each, job, now, timings, polite=each.name in polite) for each in limiters]
         refused = _refusals(store, writes)
         full = [Full(limiter=limiters[place], slots=old) for place, old in refused.items() if old is not None]
         if not refused or full:
@@ -123,19 +120,20 @@ def _take(
     return Full(limiter=limiters[0], slots=None)  # somebody removes the item again and again: wait like everybody
 
 
-def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, behind: bool) -> Update:
+def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, polite: bool) -> Update:
     entry = f"held.{job.id}"
     mine = at_most(entry, job.attempt)
     free = (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))
+    nobodys = any_of(absent("waits_at"), absent("freed_at"), below("freed_at", now - CALLED_WITHIN), mine)
     return update(
         slots_key(limiter.name),
-        (*free, any_of(absent("waits_at"), mine)) if behind else free,
+        (*free, nobodys) if polite else free,
         {entry: job.attempt, "ttl": _ttl(now, timings)},
         set_if_absent={"due": now + timings.due_grace},
     )
 
 
-def free(store: Store, limiter: str, job: Job) -> Row | None:
+def free(store: Store, limiter: str, job: Job, now: datetime) -> Row | None:
     """Give back what the job holds under an older number than its row's, or under any if it is final.
 
     Returns the slots as they are then, whether or not there was anything to free. Raises Unavailable.
@@ -143,15 +141,15 @@ def free(store: Store, limiter: str, job: Job) -> Row | None:
     entry = f"held.{job.id}"
     end = job.attempt + 1 if job.state.final else job.attempt
     try:
-        return store.write(update(slots_key(limiter), (below(entry, end),), {entry: None}))
+        return store.write(update(slots_key(limiter), (below(entry, end),), {entry: None, "freed_at": now}))
     except Refused as refusal:
         return refusal.old
 
 
-def free_entry(store: Store, limiter: str, job_id: str, attempt: int) -> None:
+def free_entry(store: Store, limiter: str, job_id: str, attempt: int, now: datetime) -> None:
     """Give back one entry as it was seen. Raises Unavailable."""
     entry = f"held.{job_id}"
-    _try(store, update(slots_key(limiter), (is_(entry, attempt),), {entry: None}))
+    _try(store, update(slots_key(limiter), (is_(entry, attempt),), {entry: None, "freed_at": now}))
 
 
 def holds(job: Job, attempt: int, now: datetime) -> bool:

@@ -100,7 +100,7 @@ def look_after(bell: Bell, limiter: str, now: datetime) -> None:
         row = rows.get(job_key(job_id))
         job = readable(row)
         if row is None or (job is not None and not holds(job, attempt, now)):
-            free_entry(bell.store, limiter, job_id, attempt)
+            free_entry(bell.store, limiter, job_id, attempt, now)
             left.discard(job_id)
         elif job is not None and job.state is State.QUEUED and job.sent < job.attempt:
             _go_on(bell, job, now)

@@ -122,13 +122,13 @@ def test_the_models_slots_are_the_products(seed: int) -> None:
     for number in range(1, 40):
         if held and chance.random() < 0.5:
             ended = held.pop(chance.randrange(len(held)))
-            free(store, ACME, replace(queued(ended), attempt=2))
+            free(store, ACME, replace(queued(ended), attempt=2), NOW)
             following = slots.free(limiter)
             assert following == (line.pop(0) if line else None)
             if following is not None:
-                assert take(store, [limiter], queued(following), NOW, TIMINGS, called=True) is None
+                assert take(store, [limiter], queued(following), NOW, TIMINGS, newcomer=False) is None
                 held.append(following)
-        got = take(store, [limiter], queued(number), NOW, TIMINGS, called=False) is None
+        got = take(store, [limiter], queued(number), NOW, TIMINGS, newcomer=True) is None
         assert slots.take(limiter, number) is got
         (held if got else line).append(number)
 

@@ -88,8 +88,8 @@ def test_a_record_that_is_replayed_frees_nothing_of_a_newer_attempt() -> None:
     at.ring(1)
     assert at.held() == {1: 2}
 
-    free(at.store, ACME, stale)
-    free(at.store, ACME, retrying)
+    free(at.store, ACME, stale, NOW)
+    free(at.store, ACME, retrying, NOW)
     assert at.held() == {1: 2}
 
 

@@ -5,10 +5,10 @@ from coatcheck.job import State
 from coatcheck.memory import MemoryQueues, MemoryStore
 from coatcheck.next_step import Send, StandInLine
 from coatcheck.row import Row, milliseconds
-from coatcheck.slots import free, slots_key
+from coatcheck.slots import CALLED_WITHIN, free, slots_key
 from coatcheck.write import Write
 from tests.coatcheck.lines import ACME, an_id, line, queued
-from tests.coatcheck.rows import NOW
+from tests.coatcheck.rows import NOW, seconds
 
 ENDED = {"state": State.SUCCEEDED, "finished_at": NOW}
 
@@ -18,8 +18,8 @@ def test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait() -> 
     for number in (1, 2, 3, 4):
         at.ring(number)
     at.change(1, **ENDED)
-    free(at.store, ACME, at.job(1))  # and whoever freed it has not called anybody yet
-    assert [at.ring(5), at.ring(4)] == [StandInLine(limiter=ACME)] * 2
+    free(at.store, ACME, at.job(1), NOW)  # and whoever freed it has not called anybody yet
+    assert at.ring(5) == StandInLine(limiter=ACME)
     at.ring(1)
     assert (at.sent, at.held()) == ([1, 2, 3], {2: 1, 3: 1})
 
@@ -30,7 +30,7 @@ def test_a_slot_that_gets_free_while_a_newcomer_is_marked_goes_to_whoever_has_wa
             row = super().write(write)
             if write.key == queued(4).key and row.get("waiting") == ACME:
                 at.change(1, **ENDED)
-                free(self, ACME, at.job(1))
+                free(self, ACME, at.job(1), NOW)
             return row
 
     at = line(*map(queued, range(1, 5)), cap=1)
@@ -42,16 +42,25 @@ def test_a_slot_that_gets_free_while_a_newcomer_is_marked_goes_to_whoever_has_wa
     assert at.sent == [1, 2]
 
 
-def test_a_newcomer_is_in_turn_if_more_slots_are_free_than_others_wait() -> None:
-    at = line(*map(queued, range(1, 5)))
-    for number in (1, 2, 3):
-        at.ring(number)
+def test_a_newcomer_waits_for_nobody_who_is_not_called_within_seconds() -> None:
+    """Whoever freed the slot died, or whoever waits cannot be sent: it is rung again and takes what is free."""
+    at = line(*map(queued, range(1, 5)), cap=1)
     for number in (1, 2):
-        at.change(number, **ENDED)
-        free(at.store, ACME, at.job(number))
-    assert at.ring(4) == Send()
-    at.ring(1)
-    assert (at.sent, at.held()) == ([1, 2, 4, 3], {3: 1, 4: 1})
+        at.ring(number)
+    at.change(1, **ENDED)
+    free(at.store, ACME, at.job(1), NOW)
+    assert at.ring(3) == StandInLine(limiter=ACME)
+    assert at.queues.woken == [(an_id(3), 2 * CALLED_WITHIN)]
+    assert at.ring(3, NOW + 2 * CALLED_WITHIN) == Send()
+
+
+def test_a_newcomer_takes_what_has_been_free_for_seconds_whoever_waits() -> None:
+    at = line(*map(queued, range(1, 4)), cap=1)
+    for number in (1, 2):
+        at.ring(number)
+    at.change(1, **ENDED)
+    free(at.store, ACME, at.job(1), NOW)
+    assert at.ring(3, NOW + CALLED_WITHIN + seconds(1)) == Send()
 
 
 def test_a_newcomer_stands_behind_those_who_wait_for_any_of_its_limiters() -> None:
@@ -59,9 +68,10 @@ def test_a_newcomer_stands_behind_those_who_wait_for_any_of_its_limiters() -> No
     at = line(*jobs, cap=5, kinds={"probe": 1})
     at.ring(1)
     at.ring(3)
-    at.store.rows[slots_key(ACME)] = {"held": {}, "waits_at": milliseconds(NOW), "due": milliseconds(NOW)}
+    noted = milliseconds(NOW)
+    at.store.rows[slots_key(ACME)] = {"held": {}, "waits_at": noted, "freed_at": noted, "due": noted}
     at.change(1, **ENDED)
-    free(at.store, "kind#probe", at.job(1))
+    free(at.store, "kind#probe", at.job(1), NOW)
     at.ring(4)
     at.ring(1)
     assert at.sent == [1, 3]
@@ -74,13 +84,13 @@ def test_a_newcomer_takes_a_free_slot_if_nobody_waits_any_longer() -> None:
     at.change(2, state=State.CANCELLED, finished_at=NOW, waiting=None)
     at.change(1, **ENDED)
     at.ring(1)
-    assert "waits_at" in at.slots()
+    assert {"waits_at", "freed_at"} <= at.slots().keys()
     assert at.ring(3) == Send()
     assert (at.sent, at.held()) == ([1, 3], {3: 1})
 
 
-def test_a_newcomer_calls_nobody_and_is_stopped_by_nobodys_queue() -> None:
-    """It may come between another's message and its mark, and once more for each of a hundred newcomers."""
+def test_a_newcomer_calls_nobody_itself() -> None:
+    """It may come between another's message and its mark, and so may a hundred of them."""
     left = list(range(10, 18))
 
     class Busy(MemoryQueues):
@@ -92,7 +102,7 @@ def test_a_newcomer_calls_nobody_and_is_stopped_by_nobodys_queue() -> None:
     at = line(*map(queued, (1, 2, *range(10, 18))), cap=20)
     at.ring(1)
     at.change(2, waiting=ACME, waits_since=NOW)
-    at.slots()["waits_at"] = milliseconds(NOW)
+    at.slots().update(waits_at=milliseconds(NOW), freed_at=milliseconds(NOW))
     at.queues.__class__ = Busy
     at.look_after()
     assert at.sent.count(2) == 1

@@ -6,8 +6,8 @@ SHARING = (
     Mutation(
         name="a slot is freed whatever its number",
         module="coatcheck.slots",
-        old="update(slots_key(limiter), (below(entry, end),), {entry: None})",
-        new="update(slots_key(limiter), (), {entry: None})",
+        old='update(slots_key(limiter), (below(entry, end),), {entry: None, "freed_at": now})',
+        new='update(slots_key(limiter), (), {entry: None, "freed_at": now})',
         scene="../coatcheck/test_slots.py::test_a_record_that_is_replayed_frees_nothing_of_a_newer_attempt",
     ),
     Mutation(
@@ -74,8 +74,8 @@ SHARING = (
     Mutation(
         name="a newcomer takes what is free before those who wait",
         module="coatcheck.slots",
-        old="behind = frozenset() if called else frozenset(each.name for each in limiters)",
-        new="behind: frozenset[str] = frozenset()",
+        old="(*free, nobodys) if polite else free",
+        new="free",
         scene="../coatcheck/test_slots_in_order.py::test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait",
     ),
     Mutation(
@@ -137,7 +137,7 @@ SHARING = (
     Mutation(
         name="nobody frees what has no right to its slot",
         module="coatcheck.supervisor",
-        old="            free_entry(bell.store, limiter, job_id, attempt)",
+        old="            free_entry(bell.store, limiter, job_id, attempt, now)",
         new="            pass",
         scene="../coatcheck/test_slots_looked_after.py::test_the_supervisor_frees_what_nobody_has_a_right_to",
     ),
