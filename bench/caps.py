@@ -17,7 +17,7 @@ from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
 ROUNDS = 3
-JOBS = 30
+JOBS = 20
 """Of each tenant in a round."""
 
 LENGTHS = {"no length": {}, "three seconds": {"seconds": 3}}

@@ -90,8 +90,8 @@ def take(
 ) -> Full | None:
     """Take a slot of every limiter, or of none; to hold them already for this number or an older one is to take them.
 
-    A newcomer leaves one that has just got free to those who wait, whom its freer is calling. Returns the first limiter
-    that is full, if one is. Raises Unavailable.
+    A newcomer leaves the only one that is free, and has just got so, to those who wait: whoever freed it calls them.
+    Returns the first limiter that is full, if one is. Raises Unavailable.
     """
     polite = frozenset(each.name for each in limiters) if newcomer else frozenset()
     while True:
@@ -124,7 +124,13 @@ def take_write(limiter: Limiter, job: Job, now: datetime, timings: Timings, *, p
     entry = f"held.{job.id}"
     mine = at_most(entry, job.attempt)
     free = (any_of(absent(entry), mine), any_of(fewer("held", limiter.cap), mine))
-    nobodys = any_of(absent("waits_at"), absent("freed_at"), below("freed_at", now - CALLED_WITHIN), mine)
+    nobodys = any_of(
+        absent("waits_at"),
+        absent("freed_at"),
+        below("freed_at", now - CALLED_WITHIN),
+        fewer("held", limiter.cap - 1),  # of several that are free, those who wait would have had some
+        mine,
+    )
     return update(
         slots_key(limiter.name),
         (*free, nobodys) if polite else free,

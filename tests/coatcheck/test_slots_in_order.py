@@ -63,9 +63,20 @@ def test_a_newcomer_takes_what_has_been_free_for_seconds_whoever_waits() -> None
     assert at.ring(3, NOW + CALLED_WITHIN + seconds(1)) == Send()
 
 
+def test_a_newcomer_takes_one_of_several_that_are_free_whoever_waits() -> None:
+    """Those who wait are stuck: they would have had one."""
+    at = line(*map(queued, range(1, 5)))
+    for number in (1, 2, 3):
+        at.ring(number)
+    for number in (1, 2):
+        at.change(number, **ENDED)
+        free(at.store, ACME, at.job(number), NOW)
+    assert at.ring(4) == Send()
+
+
 def test_a_newcomer_stands_behind_those_who_wait_for_any_of_its_limiters() -> None:
-    jobs = (queued(1, tenant="bazaar"), queued(3, tenant="bazaar"), queued(4))
-    at = line(*jobs, cap=5, kinds={"probe": 1})
+    jobs = (queued(1, tenant="bazaar"), queued(3, tenant="coast"), queued(4))
+    at = line(*jobs, cap=1, kinds={"probe": 1})
     at.ring(1)
     at.ring(3)
     noted = milliseconds(NOW)
@@ -99,7 +110,7 @@ def test_a_newcomer_calls_nobody_itself() -> None:
             if doorbell.job_id == an_id(2) and left:
                 at.ring(left.pop())
 
-    at = line(*map(queued, (1, 2, *range(10, 18))), cap=20)
+    at = line(*map(queued, (1, 2, *range(10, 18))), cap=3)
     at.ring(1)
     at.change(2, waiting=ACME, waits_since=NOW)
     at.slots().update(waits_at=milliseconds(NOW), freed_at=milliseconds(NOW))
