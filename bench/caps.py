@@ -17,10 +17,10 @@ from tests.e2e.client import Client
 from tests.e2e.live import LiveStack
 
 ROUNDS = 3
-JOBS = 20
+JOBS = 30
 """Of each tenant in a round."""
 
-LENGTHS = {"no length": {}, "three seconds": {"seconds": 3}}
+LENGTHS = {"no length": {}, "a second": {"seconds": 1}}
 """Of the jobs: those that succeed at once show what the platform costs, the others whether workers wait for it."""
 
 NO_CAPS = Caps()
