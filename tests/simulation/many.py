@@ -20,7 +20,14 @@ def simulated(first: int, seeds: int) -> Report:
                 report.add(outcome)
                 if outcome.breaches:
                     print("\n".join(described(outcome)), file=sys.stderr)
+            _tell(len(report.outcomes), seeds)
     return report
+
+
+def _tell(done: int, seeds: int) -> None:
+    """How far it is, to whoever looks on."""
+    if sys.stderr.isatty():
+        print(f"\r{done:,} of {seeds:,} seeds", end="\n" if done == seeds else "", file=sys.stderr, flush=True)
 
 
 def portion(seeds: range) -> list[Outcome]:
