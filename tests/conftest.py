@@ -21,7 +21,8 @@ FEWEST_END_TO_END = 148
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """Tests of one file share their fixtures, so they stay in one process.
 
-    End-to-end tests begin at once, in all processes but the last: they mostly wait, while that one computes.
+    End-to-end tests begin at once, in all processes but the last: they mostly wait, while that one computes. It begins
+    at the other end, with the simulation, so that what is left for all in the end is short.
     """
 
     def _split_scope(self, nodeid: str) -> str:

@@ -3,17 +3,16 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from coatcheck.cron import NotAnExpression
 from coatcheck.schedule import InvalidSchedule, Origin, Schedule, check, filled
-from coatcheck.timetable import At, Rate, UnknownZone, next_tick, timetable, zone_of
+from coatcheck.timetable import At, timetable
 from coatcheck_client.api import visible
 from coatcheck_client.dead_letters import batches
 from coatcheck_client.deployment import Deployment
 from coatcheck_client.operator import operate
+from coatcheck_client.stored_schedule import Stored, read
 from coatcheck_client.trouble import ExitCode, Trouble
 
 if TYPE_CHECKING:
@@ -65,27 +64,6 @@ class RunRefused(ScheduleRefused):
     exit_code = ExitCode.REFUSED
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stored:
-    """A schedule as the service has it. `event` is what its ticks hand over; None: it is not one of Coatcheck."""
-
-    schedule: Schedule
-    origin: Origin
-    created: datetime
-    event: dict[str, Any] | None
-
-    def next_tick(self, last: datetime | None, now: datetime) -> datetime | None:
-        """When it is due next, or None. A rate counts from the last tick that is known."""
-        if not self.schedule.enabled:
-            return None
-        try:
-            when, zone = timetable(self.schedule.expression), zone_of(self.schedule.timezone)
-        except (NotAnExpression, UnknownZone):
-            return None
-        begun = last if isinstance(when, Rate) and last is not None else self.created
-        return next_tick(when, zone, now, begun)
-
-
 def stored(deployment: Deployment) -> list[Stored]:
     """All of them, by name. A single time that fires meanwhile is gone."""
     pages = deployment.scheduler.get_paginator("list_schedules").paginate(GroupName=deployment.output("ScheduleGroup"))
@@ -96,7 +74,7 @@ def stored(deployment: Deployment) -> list[Stored]:
 
 def find(deployment: Deployment, name: str) -> Stored:
     """Raises UnknownSchedule."""
-    return _stored(_got(deployment, name))
+    return read(_got(deployment, name))
 
 
 def checked(deployment: Deployment, schedule: Schedule, now: datetime) -> None:
@@ -143,7 +121,7 @@ def set_enabled(deployment: Deployment, name: str, *, enabled: bool) -> Stored:
     # what an update leaves out is put back to its default
     kept = {each: found[each] for each in KEPT if found.get(each) is not None}
     deployment.scheduler.update_schedule(**kept)
-    return _stored(found)
+    return read(found)
 
 
 KEPT = (
@@ -220,35 +198,3 @@ def _done(answer: dict[str, Any], refusal: type[ScheduleRefused] = ScheduleRefus
     if "refused" in answer:
         raise refusal(answer["refused"], answer["errors"])
     return answer
-
-
-def _stored(found: "GetScheduleOutputTypeDef") -> Stored:
-    event = _event(found["Target"].get("Input"))
-    request: dict[str, Any] = event["request"] if event else {"kind": "(not of Coatcheck)"}
-    return Stored(
-        schedule=Schedule(
-            name=found["Name"],
-            tenant=event["tenant"] if event else "",
-            kind=request["kind"],
-            args=request.get("args", {}),
-            lane=request.get("lane"),
-            expression=found["ScheduleExpression"],
-            timezone=found.get("ScheduleExpressionTimezone", "UTC"),
-            overlap=event["overlap"] if event else True,
-            enabled=found["State"] == "ENABLED",
-        ),
-        origin=Origin(event["origin"]) if event else Origin.COMMAND,
-        created=found["CreationDate"],
-        event=event,
-    )
-
-
-def _event(text: str | None) -> dict[str, Any] | None:
-    """The event of a schedule of ours; somebody may have put another one into the group."""
-    try:
-        event = json.loads(text or "")
-        ours = isinstance(event["request"]["kind"], str) and {"tenant", "overlap", "schedule"} <= set(event)
-        Origin(event["origin"])
-    except (ValueError, KeyError, TypeError):
-        return None
-    return event if ours else None

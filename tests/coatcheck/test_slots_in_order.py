@@ -7,18 +7,23 @@ from coatcheck.next_step import Send, StandInLine
 from coatcheck.row import Row, milliseconds
 from coatcheck.slots import CALLED_WITHIN, free, slots_key
 from coatcheck.write import Write
-from tests.coatcheck.lines import ACME, an_id, line, queued
+from tests.coatcheck.lines import ACME, Line, an_id, line, queued
 from tests.coatcheck.rows import NOW, seconds
 
 ENDED = {"state": State.SUCCEEDED, "finished_at": NOW}
+
+
+def freed(at: Line, number: int, limiter: str = ACME) -> None:
+    """The job has ended and its slot is free; whoever freed it has not called anybody yet."""
+    at.change(number, **ENDED)
+    free(at.store, limiter, at.job(number), NOW)
 
 
 def test_a_newcomer_leaves_a_slot_that_is_free_just_then_to_those_who_wait() -> None:
     at = line(*map(queued, range(1, 6)))
     for number in (1, 2, 3, 4):
         at.ring(number)
-    at.change(1, **ENDED)
-    free(at.store, ACME, at.job(1), NOW)  # and whoever freed it has not called anybody yet
+    freed(at, 1)
     assert at.ring(5) == StandInLine(limiter=ACME)
     at.ring(1)
     assert (at.sent, at.held()) == ([1, 2, 3], {2: 1, 3: 1})
@@ -29,8 +34,7 @@ def test_a_slot_that_gets_free_while_a_newcomer_is_marked_goes_to_whoever_has_wa
         def write(self, write: Write) -> Row:
             row = super().write(write)
             if write.key == queued(4).key and row.get("waiting") == ACME:
-                at.change(1, **ENDED)
-                free(self, ACME, at.job(1), NOW)
+                freed(at, 1)
             return row
 
     at = line(*map(queued, range(1, 5)), cap=1)
@@ -47,8 +51,7 @@ def test_a_newcomer_waits_for_nobody_who_is_not_called_within_seconds() -> None:
     at = line(*map(queued, range(1, 5)), cap=1)
     for number in (1, 2):
         at.ring(number)
-    at.change(1, **ENDED)
-    free(at.store, ACME, at.job(1), NOW)
+    freed(at, 1)
     assert at.ring(3) == StandInLine(limiter=ACME)
     assert at.queues.woken == [(an_id(3), 2 * CALLED_WITHIN)]
     assert at.ring(3, NOW + 2 * CALLED_WITHIN) == Send()
@@ -58,8 +61,7 @@ def test_a_newcomer_takes_what_has_been_free_for_seconds_whoever_waits() -> None
     at = line(*map(queued, range(1, 4)), cap=1)
     for number in (1, 2):
         at.ring(number)
-    at.change(1, **ENDED)
-    free(at.store, ACME, at.job(1), NOW)
+    freed(at, 1)
     assert at.ring(3, NOW + CALLED_WITHIN + seconds(1)) == Send()
 
 
@@ -69,8 +71,7 @@ def test_a_newcomer_takes_one_of_several_that_are_free_whoever_waits() -> None:
     for number in (1, 2, 3):
         at.ring(number)
     for number in (1, 2):
-        at.change(number, **ENDED)
-        free(at.store, ACME, at.job(number), NOW)
+        freed(at, number)
     assert at.ring(4) == Send()
 
 
@@ -81,8 +82,7 @@ def test_a_newcomer_stands_behind_those_who_wait_for_any_of_its_limiters() -> No
     at.ring(3)
     noted = milliseconds(NOW)
     at.store.rows[slots_key(ACME)] = {"held": {}, "waits_at": noted, "freed_at": noted, "due": noted}
-    at.change(1, **ENDED)
-    free(at.store, "kind#probe", at.job(1), NOW)
+    freed(at, 1, "kind#probe")
     at.ring(4)
     at.ring(1)
     assert at.sent == [1, 3]

@@ -18,7 +18,7 @@ from coatcheck_client.commands.jobs import BadArgs, parsed_args
 from coatcheck_client.commands.options import Json, Stage
 from coatcheck_client.deployment import LOCAL, find_deployment
 from coatcheck_client.lost_ticks import LostTicks
-from coatcheck_client.schedules import Stored
+from coatcheck_client.stored_schedule import Stored
 
 WIDE = 160
 """Columns of a table that goes into a file or to another program."""
